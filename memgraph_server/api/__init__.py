@@ -1,0 +1,1 @@
+"""The REST edge: routes, payloads, problem documents, access (docs/reference/rest.md)."""
