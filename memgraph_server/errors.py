@@ -78,7 +78,7 @@ class StoreUnavailable(MemgraphServerError):
     status = 503
     fault = "store"
     retry = True
-    retry_after = 2
+    retry_after: int | None = 2
 
 
 class StoreCorrupt(StoreUnavailable):

@@ -16,7 +16,7 @@ class Role(StrEnum):
 
 
 class TurnState(StrEnum):
-    """PENDING until its facts are applied; DEAD after bounded retries, with the reason kept; replay makes it PENDING."""
+    """PENDING until its facts are applied; DEAD after bounded retries, with the reason kept, until it is replayed."""
 
     PENDING = "pending"
     DONE = "done"

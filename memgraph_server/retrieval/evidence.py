@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edge of a path. `rule` names the counterfactual rule of an inferred step, else "". """
+    """One edge of a path. `rule` names the counterfactual rule of an inferred step, else ""."""
 
     fact: Fact
     head_name: str
