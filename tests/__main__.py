@@ -2,7 +2,7 @@
 
 Format, lint, strict types, import rules, then the tests. Stops at the first that fails. Arguments go to pytest:
 `python -m tests -k belief` or `python -m tests -m "not slow"`. Needs the development tools:
-`pip install -e . --group dev`.
+`pip install -e '.[dev]'`.
 """
 
 from __future__ import annotations
