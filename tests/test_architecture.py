@@ -6,6 +6,7 @@ The import rules between folders are in pyproject.toml (import-linter); here is 
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -89,8 +90,6 @@ def test_no_file_has_a_name_that_says_nothing() -> None:
 
 def test_the_pure_folders_can_be_imported_without_any_library() -> None:
     """`memory` alone must load fast and without numpy: belief is usable as a library."""
-    import subprocess
-
     code = "import sys, memgraph_server.memory.belief as b; assert 'numpy' not in sys.modules, 'numpy was loaded'"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
