@@ -47,6 +47,18 @@ class Step:
     forward: bool
     rule: str = ""
     confidence: float = 1.0
+    similarity: float = 0.0  # cosine of the triple's vector to the question's, 0.0 where either is absent
+    turns: tuple[str, ...] = ()  # turn ids, oldest first
+
+    @property
+    def here(self) -> str:
+        """The entity this step leaves."""
+        return self.fact.head if self.forward else self.fact.tail
+
+    @property
+    def there(self) -> str:
+        """The entity this step reaches."""
+        return self.fact.tail if self.forward else self.fact.head
 
 
 @dataclass(frozen=True, slots=True)

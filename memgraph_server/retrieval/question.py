@@ -1,0 +1,179 @@
+"""Reading a question without a model: what it asks for, about whom, when, and how sure the answer must be.
+
+The reading is two steps, since names are linked by the store: `read` finds everything that the words alone tell, among
+it the names that may be entities (`Reading.names`); `anchors` turns those that the store knows into roots, each with
+its own intent (REAL, §III-B1): the clause in which a name stands decides, and where its clause has no cue, the whole
+question ("Why did Ann leave before Bob came?": CAUSAL for Ann, TEMPORAL for Bob).
+
+Participants' names leave what is matched (`bare`): every turn of a conversation is by or to them, so a name matches
+everything and says nothing; who is asked about is a signal of its own (`asked`).
+
+Cue words are English. A question in another language reads as FACT, about now, certain: nothing is filtered wrongly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memgraph_server.memory.facts import Entity, Intent
+from memgraph_server.memory.interval import Instant, Interval
+from memgraph_server.memory.terms import STOPWORDS, content_terms
+from memgraph_server.retrieval import cues
+from memgraph_server.retrieval.cues import Kind
+from memgraph_server.retrieval.evidence import Question
+
+#: Longest name that is linked, in words, and how many candidates are asked of the store.
+LONGEST_NAME = 4
+MOST_NAMES = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A root entity and what is wanted of it."""
+
+    entity: str
+    name: str
+    intent: Intent
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question's words tell.
+
+    bare: the text without participants' names; terms: its content terms, each once, in order.
+    asked: participants named in the question; first_person: it says "I" or "my".
+    period: the time that its words state.
+    scope: facts that share no instant with it cannot answer; None where facts of any time can (see `_scope`).
+    """
+
+    text: str
+    bare: str
+    terms: tuple[str, ...]
+    kind: Kind
+    intent: Intent
+    asked: tuple[str, ...]
+    first_person: bool
+    names: tuple[str, ...]
+    reference_time: Instant
+    period: Interval | None
+    scope: Interval | None
+    uncertain: bool
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+#: Speakers named by role: words of ordinary language, never taken out of a question.
+_ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", ""})
+
+
+def read(question: Question, speakers: Sequence[str], period: Interval | None = None) -> Reading:
+    """The reading of a question, given the names of those who speak in this memory and the time its words state."""
+    text = question.text
+    asked = tuple(speaker for speaker in dict.fromkeys(speakers) if _is_named(speaker, text))
+    bare = without_names(text, speakers)
+    intent = intent_of(text)
+    kind = next((kind for kind, cue in cues.KINDS if cue.search(text)), Kind.OPEN)
+    return Reading(
+        text=text,
+        bare=bare,
+        terms=tuple(dict.fromkeys(content_terms(bare))),
+        kind=kind,
+        intent=intent,
+        asked=asked,
+        first_person=bool(cues.FIRST_PERSON.search(text)),
+        names=candidate_names(text),
+        reference_time=_reference_time(question, period),
+        period=period,
+        scope=_scope(question, period, kind),
+        uncertain=bool(cues.UNCERTAIN.search(text)),
+    )
+
+
+def _reference_time(question: Question, period: Interval | None) -> Instant:
+    if question.reference_time is not None:
+        return question.reference_time
+    return period.start if period is not None else question.now
+
+
+def _scope(question: Question, period: Interval | None, kind: Kind) -> Interval | None:
+    """The stated period; else the reference instant, where the present of that instant is asked for.
+
+    The paper filters by the reference time always. But "when did", "used to" and "has she ever" ask about what is over
+    by then: for those, versions of any time may answer. A reference time given apart from now makes "did" its present.
+    """
+    if period is not None:
+        return period
+    at = question.now if question.reference_time is None else question.reference_time
+    if kind is Kind.WHEN or cues.CHANGE.search(question.text):
+        return None
+    if cues.PAST.search(question.text) and at >= question.now:
+        return None
+    return Interval(at, at + 1)
+
+
+def intent_of(text: str) -> Intent:
+    """By the first family of cues that occurs; FACT where none does."""
+    return next((intent for intent, cue in cues.INTENTS if cue.search(text)), Intent.FACT)
+
+
+def anchors(reading: Reading, linked: Mapping[str, Entity]) -> tuple[Anchor, ...]:
+    """Roots for the names that the store knows, in the order they stand in the question; an entity once."""
+    found: dict[str, Anchor] = {}
+    clauses = [clause for clause in cues.CLAUSE.split(reading.text) if clause and clause.strip()]
+    for name in _longest(reading.text, linked):
+        entity = linked[name]
+        found.setdefault(entity.id, Anchor(entity.id, entity.name, _intent_in(clauses, name, reading.intent)))
+    return tuple(found.values())
+
+
+def _intent_in(clauses: Sequence[str], name: str, otherwise: Intent) -> Intent:
+    clause = next((clause for clause in clauses if name.casefold() in clause.casefold()), "")
+    own = intent_of(clause)
+    return otherwise if own is Intent.FACT else own
+
+
+def _longest(text: str, names: Iterable[str]) -> list[str]:
+    """Names that are not part of a longer one, by place."""
+    folded = text.casefold()
+    known = [name for name in names if name]
+    whole = [n for n in known if not any(n != other and n.casefold() in other.casefold() for other in known)]
+    return sorted(whole, key=lambda name: (folded.find(name.casefold()), name))
+
+
+def candidate_names(text: str) -> tuple[str, ...]:
+    """Runs of one to four words that may name an entity: none begins or ends with a function word. Capitalized ones
+    come first, since a long question has more runs than are asked of the store."""
+    words = list(_WORD.finditer(text))
+    runs = []
+    for length in range(1, LONGEST_NAME + 1):
+        for first in range(len(words) - length + 1):
+            run = words[first : first + length]
+            if not {run[0][0].casefold(), run[-1][0].casefold()} & STOPWORDS:
+                name = text[run[0].start() : run[-1].end()]
+                runs.append(name[:-2] if name.endswith(("'s", "’s")) else name)
+    capitals = [run for run in runs if run[:1].isupper()]
+    return tuple(dict.fromkeys((*capitals, *runs)))[:MOST_NAMES]
+
+
+def without_names(text: str, speakers: Sequence[str]) -> str:
+    """The text without participants' names and their parts; the text itself where nothing else is left."""
+    parts = {part for speaker in speakers for part in name_parts(speaker)}
+    if not parts:
+        return text
+    longest_first = sorted(map(re.escape, parts), key=lambda part: (-len(part), part))
+    bare = re.sub(rf"(?<!\w)(?:{'|'.join(longest_first)})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)
+    bare = " ".join(bare.split())
+    return bare if content_terms(bare) else text
+
+
+def name_parts(speaker: str) -> tuple[str, ...]:
+    """A full name and its words, without initials; nothing for a role."""
+    if speaker.casefold() in _ROLES:
+        return ()
+    words = [word for word in speaker.split() if len(word) > 1 or not word.isascii()]
+    return tuple(dict.fromkeys((speaker, *words)))
+
+
+def _is_named(speaker: str, text: str) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) for part in name_parts(speaker))
