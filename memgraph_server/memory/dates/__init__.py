@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from memgraph_server.memory.dates import absolute, relative, seasons, vague
+from memgraph_server.memory.dates import absolute, clock, durations, relative, seasons, vague, weekdays, years
 from memgraph_server.memory.dates.calendar import FIRST_INSTANT, LAST_INSTANT, MINUTE, Now
 from memgraph_server.memory.dates.compose import composed
 from memgraph_server.memory.dates.grammar import Found, Scan, longest
@@ -19,7 +19,7 @@ from memgraph_server.memory.interval import Instant
 
 __all__ = ["ClaimedInterval", "DateKind", "DateMention", "claimed_interval", "find_dates"]
 
-_GRAMMARS = (absolute.GRAMMAR, relative.GRAMMAR, seasons.GRAMMAR, vague.GRAMMAR)
+_GRAMMARS = tuple(kind.GRAMMAR for kind in (absolute, weekdays, years, relative, durations, clock, seasons, vague))
 
 
 def find_dates(

@@ -1,9 +1,9 @@
-"""Dates on the calendar: 2023-05-08, May 8th, 8 May 2023, 8/5/2023, May 2023, in 2019, the 90s, 2015-2018.
+"""Days and months on the calendar: 2023-05-08, May 8th, 8 May 2023, 8/5/2023, from May 3 to 5, May 2023, in June.
 
 Rules for what is ambiguous. Slashes and dashes: month first unless impossible, and approximate where both readings are
-dates; dots: day first. Two-digit years only in full dates: up to ten years ahead, else the past. "9/11", "24/7", "1/2"
-are read as dates only after "on", "by", "since", "until", and 9/11 and 24/7 never. A four-digit number is a year
-only in a date, in brackets, or after a word that years follow, and not before something that is counted.
+dates; dots: day first. Two-digit years only in full dates: up to ten years ahead, else the past. "1/2" is a date only
+after "on", "by", "since", "until"; "9/11" and "24/7" never. A month that is also a verb or a first name (May, March,
+April, June, August) needs a capital and a word such as "in" or "since", unless a day or a year is with it.
 """
 
 from __future__ import annotations
@@ -11,25 +11,21 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from memgraph_server.memory.dates.calendar import DAY, MINUTE, SECOND, Period, days, first_of_month, months, years
+from memgraph_server.memory.dates.calendar import DAY, MINUTE, SECOND, Period, days, first_of_month, months
 from memgraph_server.memory.dates.floating import (
     WHICH_STARTS,
     WHICH_WORDS,
     choose,
-    weekday,
     which,
     yearless,
 )
-from memgraph_server.memory.dates.grammar import DIGITS, Grammar, Reading, Scan, day_point, point, unplaced
+from memgraph_server.memory.dates.grammar import DIGITS, Grammar, Reading, Scan, day_point, point
 from memgraph_server.memory.dates.lexicon import (
     AMBIGUOUS_MONTHS,
+    FUNCTION_WORDS,
     MONTH,
     MONTHS,
-    SHORT_WEEKDAYS,
-    WEEKDAY,
-    WEEKDAYS,
     YEAR,
-    G,
 )
 from memgraph_server.memory.dates.mention import DateKind
 from memgraph_server.memory.interval import Precision
@@ -41,23 +37,13 @@ _DD = r"(?P<day>0?[1-9]|[12]\d|3[01])(?!\d)"
 _SUFFIX = r"(?P<suffix>st|nd|rd|th)?\b"
 _ALONE = r"(?<![\d.,/:$€£¥-])"  # not the tail of a longer number
 _END = r"(?![\d/]|[.,:-]\d)"  # nor the head of one
-_FUNCTION_WORDS = frozenset(
-    "and or but at in on of for with from to until till through by when after before as i we he she they it you my our "
-    "his her their the a an is was will has had that which so because since if this next last there here while where "
-    "who what would could should can did do does are were be been not no then this now back also just only still "
-    "already because like off up out during onward onwards ad ce bc bce around about went came got made took saw gave "
-    "let than both we're i'm it's that's i've we've".split()
-)
-_YEAR_WORDS = ("in", "since", "during", "circa", "year", "until", "till", "before", "after", "by", "early", "late",
-               "mid", "from", "of", "around", "about", "through", "spring", "summer", "autumn", "fall", "winter",
-               "christmas", "halloween", "thanksgiving", "easter", "q", "and", "to", "through", "class", "than")  # fmt: skip
 
 
 def _month(words: str) -> int:
     return MONTHS[words.rstrip(".")]
 
 
-@rule([DIGITS], _ALONE + r"(\d{4})-(\d\d)-(\d\d)(?:[t ]{1,2}(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
+@rule([DIGITS], _ALONE + r"(\d{4})-(\d\d)-(\d\d)(?:[t\x20]{1,2}(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?"
       r"(?:\s?(z|[+-]\d\d:?\d\d))?)?(?![\d/-])")  # fmt: skip
 def _iso(match: re.Match[str], scan: Scan) -> Reading:
     year, month, day, hour, minute, second, fraction, zone = match.groups()
@@ -103,7 +89,7 @@ def _full_year(two_digits: int, this_year: int) -> int:
 def _month_slash_day(match: re.Match[str], scan: Scan) -> Reading | None:
     month, day = int(match[2]), int(match[3])
     following = scan.word_after(match.end())
-    if (month, day) in ((9, 11), (24, 7)) or (following and following not in _FUNCTION_WORDS):
+    if (month, day) in ((9, 11), (24, 7)) or (following and following not in FUNCTION_WORDS):
         return None
     if month > 12:
         month, day = day, month
@@ -126,16 +112,16 @@ def _month_of_year(match: re.Match[str], _scan: Scan) -> Reading:
     return point(months(12 * int(year) + int(month) - 1), Precision.MONTH)
 
 
-_OF_YEAR = rf"(?:(?:,\s{{0,2}}|{G}of{G}|{G})(?P<year>{YEAR})|{G}'(?P<short>\d\d)\b)?"
+_OF_YEAR = rf"(?:(?:,\s{{0,2}}| of | )(?P<year>{YEAR})| '(?P<short>\d\d)\b)?"
 _NO_CLOCK = r"(?!\s?(?:am|pm|a\.m|p\.m|:|%|\$|°))"
 
 
-@rule(MONTHS, rf"(?P<month>{MONTH})(?:{G}the)?{G}{_DD}{_SUFFIX}{_NO_CLOCK}(?!-\d|\.\d)(?:{_OF_YEAR})")
+@rule(MONTHS, rf"(?P<month>{MONTH})(?: the)? {_DD}{_SUFFIX}{_NO_CLOCK}(?!-\d|\.\d)(?:{_OF_YEAR})")
 def _month_day(match: re.Match[str], scan: Scan) -> Reading | None:
     return _day_and_month(match, scan)
 
 
-@rule([DIGITS], rf"{_ALONE}{_DD}{_SUFFIX}{G}(?:(?:day{G})?of{G})?(?P<month>{MONTH}){_OF_YEAR}")
+@rule([DIGITS], rf"{_ALONE}{_DD}{_SUFFIX} (?:(?:day )?of )?(?P<month>{MONTH}){_OF_YEAR}")
 def _day_month(match: re.Match[str], scan: Scan) -> Reading | None:
     return _day_and_month(match, scan)
 
@@ -161,7 +147,7 @@ def _verb(match: re.Match[str], scan: Scan) -> bool:
     if word not in ("may", "march", "mar", "sun") or match["suffix"] or match["year"] or match["short"]:
         return False
     following = scan.word_after(match.end())
-    if following and following not in _FUNCTION_WORDS and not scan.capital(match.end() + 1):
+    if following and following not in FUNCTION_WORDS and not scan.capital(match.end() + 1):
         return True
     dated = scan.word_before(match.start()) in ("on", "since", "until", "till", "by", "from", "before", "after", "to")
     return not (scan.capital(match.start("month")) or dated)
@@ -170,14 +156,20 @@ def _verb(match: re.Match[str], scan: Scan) -> bool:
 _TO = r"\s{0,2}(?:-|to|through|thru|until|till|and)\s{0,2}"
 
 
-@rule(["from", "between", *MONTHS],
-      rf"(?:(?:from|between){G})?(?P<month>{MONTH}){G}{_DD}{_SUFFIX}{_TO}(?:the{G})?(?P<last>\d{{1,2}})(?P<suffix2>st|nd|rd|th)?\b{_NO_CLOCK}{_OF_YEAR}")  # fmt: skip
+@rule(
+    ["from", "between", *MONTHS],
+    rf"(?:(?:from|between) )?(?P<month>{MONTH}) {_DD}{_SUFFIX}{_TO}(?:the )?(?P<last>\d{{1,2}})"
+    rf"(?P<suffix2>st|nd|rd|th)?\b{_NO_CLOCK}{_OF_YEAR}",
+)
 def _month_days(match: re.Match[str], scan: Scan) -> Reading | None:
     return _days_of_month(match, scan)
 
 
-@rule(["from", "between", "the", DIGITS],
-      rf"(?:(?:from|between){G})?(?:the{G})?{_ALONE}{_DD}{_SUFFIX}{_TO}(?:the{G})?(?P<last>\d{{1,2}})(?:st|nd|rd|th)?{G}(?:of{G})?(?P<month>{MONTH}){_OF_YEAR}")  # fmt: skip
+@rule(
+    ["from", "between", "the", DIGITS],
+    rf"(?:(?:from|between) )?(?:the )?{_ALONE}{_DD}{_SUFFIX}{_TO}(?:the )?(?P<last>\d{{1,2}})"
+    rf"(?:st|nd|rd|th)? (?:of )?(?P<month>{MONTH}){_OF_YEAR}",
+)
 def _days_month(match: re.Match[str], scan: Scan) -> Reading | None:
     return _days_of_month(match, scan)
 
@@ -195,7 +187,7 @@ def _days_of_month(match: re.Match[str], scan: Scan) -> Reading | None:
                    in_year=None if year is not None else in_year)  # fmt: skip
 
 
-@rule(MONTHS, rf"(?P<month>{MONTH})(?:,?{G}|{G}of{G}|,)(?:(?P<year>{YEAR})|'(?P<short>\d\d)\b)")
+@rule(MONTHS, rf"(?P<month>{MONTH})(?:,? | of |,)(?:(?P<year>{YEAR})|'(?P<short>\d\d)\b)")
 def _month_year(match: re.Match[str], scan: Scan) -> Reading | None:
     year = _year(match, scan)
     if year is None or (year < 1000 and not match["short"]):
@@ -244,8 +236,8 @@ def _with_another_month(match: re.Match[str], scan: Scan, before: str) -> bool:
 
 
 @rule(
-    [w for w in WHICH_STARTS if w not in ("the",)],
-    rf"{WHICH_WORDS}{G}(?P<month>{MONTH})(?:{G}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?",
+    [w for w in WHICH_STARTS if w != "the"],
+    rf"{WHICH_WORDS} (?P<month>{MONTH})(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?",
 )
 def _which_month(match: re.Match[str], scan: Scan) -> Reading | None:
     if match["month"] in ("may", "march", "mar") and not scan.capital(match.start("month")):
@@ -254,138 +246,3 @@ def _which_month(match: re.Match[str], scan: Scan) -> Reading | None:
     if day:
         return yearless(lambda year: _one_day(year, month, int(day)), match, scan, Precision.DAY, way=which(match))
     return yearless(lambda year: months(12 * year + month - 1), match, scan, Precision.MONTH, way=which(match))
-
-
-@rule(["on", "by", "until", "till", "since", "from", "before", "after", "around"],
-      rf"\w+{G}(?P<x>the{G}{_DD}(?P<suffix>st|nd|rd|th)\b)(?:{G}(?P<of>of{G}(?P<which>this|last|next|the|each|every){G}month)\b)?")  # fmt: skip
-def _day_of_month(match: re.Match[str], scan: Scan) -> Reading | None:
-    following = scan.word_after(match.end())
-    if following and following not in _FUNCTION_WORDS - {"of"}:
-        return None
-    if match["which"] in ("each", "every"):
-        return unplaced(DateKind.RECURRING)
-    day, now, way = int(match["day"]), scan.now, scan.points(match)
-    back = {"last": -1, "next": 1}.get(match["which"] or "", 0)
-    if not match["of"]:
-        ahead = day - (now.day - first_of_month(now.month) + 1)
-        back = -1 if ahead > 0 and way != "future" else 1 if ahead < 0 and way == "future" else 0
-    first = first_of_month(now.month + back)
-    if first + day - 1 >= first_of_month(now.month + back + 1):
-        return None
-    return day_point(first + day - 1)
-
-
-@rule(_YEAR_WORDS, rf"\w+(?:{G}the{G}year|,)?{G}(?P<x>(?P<year>{YEAR}))(?![\w-]|[/:]\d)")
-def _year_after_a_word(match: re.Match[str], scan: Scan) -> Reading | None:
-    year, word = int(match["year"]), match[0].split()[0].rstrip(",")
-    sure = word in ("in", "since", "during", "circa", "year", "early", "late", "mid")
-    following = scan.word_after(match.end())
-    if (
-        following
-        and following not in _FUNCTION_WORDS
-        and (not sure or following.endswith("s") or not 1800 < year < 2100)
-    ):
-        return None
-    if not sure and not 1800 <= year <= 2100:
-        return None
-    return point(years(year), Precision.YEAR)
-
-
-@rule(
-    [DIGITS],
-    r"(?:(?<=\()(?=\d{4}\))|(?<=[.!?]\s)(?=\d{4}\s(?:was|is|will|has)\b)|^(?=\d{4}\s(?:was|is|will|has)\b))(?:19|20)\d\d",
-)
-def _year_in_brackets(match: re.Match[str], _scan: Scan) -> Reading:
-    return point(years(int(match[0])), Precision.YEAR)
-
-
-@rule(["from", "between", DIGITS],
-      rf"(?:(?:from|between){G})?(?<![\d.,/:$€£¥-])(?P<first>1[89]\d\d|20\d\d)(?P<to>{_TO})(?P<last>(?:1[89]|20)?\d\d)(?![\w%/:-]|[.,]\d)")  # fmt: skip
-def _years(match: re.Match[str], scan: Scan) -> Reading | None:
-    first, last, to = int(match["first"]), int(match["last"]), match["to"].strip()
-    last += first // 100 * 100 if last < 100 else 0
-    following = scan.word_after(match.end())
-    led = match[0][0] in "fb"
-    counted = following and following not in _FUNCTION_WORDS
-    if not first < last or (not led and to != "-") or counted:
-        return None
-    named = years(last)[0]
-    end = named if to in ("until", "till") else years(last)[1]
-    return Reading(
-        (years(first)[0], end), Precision.YEAR, DateKind.RANGE, end_named=named, end_precision=Precision.YEAR
-    )
-
-
-_DECADES = {"twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70,
-            "eighties": 80, "nineties": 90}  # fmt: skip
-
-
-@rule(
-    ["the", "early", "late", "mid", DIGITS],
-    rf"(?:(?:the|early|late|mid)\s{{0,3}}-?)?(?P<x>'?(?P<year>(?:1\d|20)?\d0)'?s|(?P<word>{'|'.join(_DECADES)}))\b",
-)
-def _decade(match: re.Match[str], scan: Scan) -> Reading | None:
-    digits = match["year"] or str(_DECADES[match["word"]])
-    led = match[0][0] in "telm"
-    if len(digits) == 4 and not led and scan.word_before(match.start()) not in ("in", "since", "the", "early", "late"):
-        return None
-    if len(digits) == 2 and (not led or digits == "00" or scan.word_before(match.start()) in ("my", "his", "her")):
-        return None
-    if len(digits) == 4:
-        return point(years(int(digits), 10), Precision.YEAR)
-    year = int(digits) + (2000 if int(digits) <= scan.now.year % 100 and int(digits) < 30 else 1900)
-    return point(years(year, 10), Precision.YEAR)
-
-
-@rule(WEEKDAYS, rf"(?P<name>{WEEKDAY})(?!')")
-def _weekday(match: re.Match[str], scan: Scan) -> Reading | None:
-    name, before = match["name"].rstrip("."), scan.word_before(match.start())
-    capital = scan.capital(match.start())
-    if name in SHORT_WEEKDAYS and not (capital and before in ("on", "by", "until", "since", "till", "and", "from")):
-        return None
-    if not (
-        capital
-        or before
-        in (
-            "on",
-            "by",
-            "until",
-            "since",
-            "till",
-            "from",
-            "to",
-            "before",
-            "after",
-            "through",
-            "and",
-            "or",
-            "is",
-            "was",
-            "for",
-            "of",
-        )
-    ):
-        return None
-    if scan.folded.startswith("friday night lights", match.start()) or before in (
-        "good",
-        "black",
-        "cyber",
-        "ash",
-        "palm",
-    ):
-        return None
-    return Reading(days(weekday(WEEKDAYS[name], scan.now, scan.points(match))), Precision.DAY, role="weekday")
-
-
-@rule(WHICH_STARTS, rf"{WHICH_WORDS}{G}(?P<name>{WEEKDAY})")
-def _which_weekday(match: re.Match[str], scan: Scan) -> Reading | None:
-    name, way, now = match["name"].rstrip("."), which(match), scan.now
-    day = weekday(WEEKDAYS[name], now, way)
-    if way == "next" and match["which"].endswith(("coming", "following")):
-        day = weekday(WEEKDAYS[name], now, "future")
-        day += 7 if day == now.day else 0
-    if way == "this" and scan.points(match) == "future" and day < now.day:
-        day += 7
-    if way == "this" and scan.points(match) == "past" and day > now.day:
-        day -= 7
-    return Reading(days(day), Precision.DAY, approximate=way == "next", role="weekday")

@@ -1,4 +1,4 @@
-"""From single dates to what is said with them: "Friday night at 8pm", "the end of March", "since 2019", "from March to May".
+"""From single dates to what is said with them: "Friday night at 8pm", "the end of March", "from March to May".
 
 Four passes over the readings of a text, each looking only at the words between two neighbours or just before one:
 joining (weekday + date, day + part of the day or clock), parts and shifts ("early", "the week before"), ranges, and
@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from memgraph_server.memory.dates.calendar import DAY, MINUTE, Now, Period, day_of, days, midnight, monday, weekday_of
 from memgraph_server.memory.dates.floating import choose
-from memgraph_server.memory.dates.grammar import Found, Reading, Scan
-from memgraph_server.memory.dates.lexicon import NUMBER, ORDINALS, WEEKDAY, WEEKDAYS, G, number
+from memgraph_server.memory.dates.grammar import Found, Reading, Scan, phrase
+from memgraph_server.memory.dates.lexicon import NUMBER, ORDINALS, WEEKDAY, WEEKDAYS, number
 from memgraph_server.memory.dates.mention import DateKind
-from memgraph_server.memory.dates.relative import part_of, third
+from memgraph_server.memory.dates.units import part_of, third
 from memgraph_server.memory.interval import Precision
 
 _REACH = 44  # characters before a date that may belong to it
@@ -34,9 +34,9 @@ def _stops(found: list[Found]) -> list[int]:
     return [0, *(one.stop for one in found)][: len(found)]
 
 
-_NEXT_TO = re.compile(r"(?:,?\s{0,2}(?:the\s{1,3})?|,?\s{1,3}(?:on|at|around|of)\s{1,3}(?:the\s{1,3})?)$")
-_SIDE = re.compile(rf"{G}(?:before|after|prior{G}to|following|preceding){G}(?:the{G})?$")
-_PART_AFTER = re.compile(rf"{G}(?:early{G}|late{G}|in{G}the{G})?(?P<part>morning|afternoon|evening|night|noon)\b")
+_NEXT_TO = phrase(r"(?:,?\s{0,2}(?:the\s{1,3})?|,?\s{1,3}(?:on|at|around|of)\s{1,3}(?:the\s{1,3})?)$")
+_SIDE = phrase(r" (?:before|after|prior to|following|preceding) (?:the )?$")
+_PART_AFTER = phrase(r" (?:early |late |in the )?(?P<part>morning|afternoon|evening|night|noon)\b")
 
 
 def _joined(found: list[Found], scan: Scan) -> list[Found]:
@@ -63,20 +63,21 @@ def _with_part(one: Found, scan: Scan) -> Found:
 
 def _both(left: Found, right: Found, scan: Scan) -> Found | None:
     a, b = left.reading, right.reading
-    between = scan.folded[left.stop : right.start]
-    if a.period is None or b.period is None or len(between) > _REACH:
+    between = scan.folded[left.stop : min(right.start, left.stop + _REACH)]
+    if a.period is None or b.period is None:
         return None
     if a.role == "weekday" and _SIDE.fullmatch(between):
         return _weekday_beside(left, right, scan)
     if _NEXT_TO.fullmatch(between) is None:
         return None
-    if a.role == "weekday" and b.role == "day":
-        return Found(left.start, right.stop, b)
-    if b.role == "clock" and a.role in ("weekday", "day"):
-        return Found(left.start, right.stop, _on_day(a.period, b))
-    if a.role == "clock" and b.role in ("weekday", "day"):
-        return Found(left.start, right.stop, _on_day(b.period, a))
-    return None
+    joined = {
+        ("weekday", "day"): b,
+        ("weekday", "clock"): _on_day(a.period, b),
+        ("day", "clock"): _on_day(a.period, b),
+        ("clock", "weekday"): _on_day(b.period, a),
+        ("clock", "day"): _on_day(b.period, a),
+    }.get((a.role, b.role))
+    return Found(left.start, right.stop, joined) if joined else None
 
 
 def _weekday_beside(left: Found, right: Found, scan: Scan) -> Found | None:
@@ -95,20 +96,23 @@ def _on_day(day: Period, clock: Reading) -> Reading:
     return replace(clock, period=(start, start + MINUTE), role="")
 
 
-_PART_BEFORE = re.compile(
-    rf"\b(?:(?P<part>early|late|mid|middle|beginning|start|end|earlier|later)(?:\s{{0,3}}-\s{{0,3}}|{G})?(?:(?:in|of|on){G})?(?:the{G})?(?:month{G}of{G})?|the{G}week{G}of{G}(?:the{G})?|"
-    rf"(?:the{G})?(?P<nth>first|second|third|fourth|last){G}(?P<unit>week|weekend|day|few{G}days|{WEEKDAY}){G}(?:of|in){G})$"
+_PART_BEFORE = phrase(
+    r"\b(?:(?P<part>early|late|mid|middle|beginning|start|end|earlier|later)(?:\s{0,3}-\s{0,3}| )?"
+    r"(?:(?:in|of|on) )?(?:the )?(?:month of )?|the week of (?:the )?|"
+    rf"(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>week|weekend|day|few days|{WEEKDAY}) (?:of|in) )$"
 )
-_SHIFT_BEFORE = re.compile(
-    rf"\b(?:(?P<n>(?:the|{NUMBER})){G})?(?P<unit>days?|weeks?|weekends?|months?|years?|night|{WEEKDAY}){G}(?P<side>before|after|prior{G}to|following|preceding){G}(?:the{G})?$"
+_SHIFT_BEFORE = phrase(
+    rf"\b(?:(?P<n>(?:the|{NUMBER})) )?(?P<unit>days?|weeks?|weekends?|months?|years?|night|{WEEKDAY}) "
+    r"(?P<side>before|after|prior to|following|preceding) (?:the )?$"
 )
-_AROUND_BEFORE = re.compile(
-    rf"\b(?:around|about|circa|roughly|approximately|approx\.?|sometime{G}(?:in|on|around)|somewhere{G}around|maybe)(?:{G}(?:on|in))?{G}(?:the{G})?$"
+_AROUND_BEFORE = phrase(
+    r"\b(?:around|about|circa|roughly|approximately|approx\.?|sometime (?:in|on|around)|somewhere around|maybe)"
+    r"(?: (?:on|in))? (?:the )?$"
 )
 
 
 def _modified(one: Found, before: int, scan: Scan) -> Found:
-    """ "the end of March", "the week of 3 May", "the first weekend of June", "the Friday before 15 July", "around May"."""
+    """ "the end of March", "the week of 3 May", "the first weekend of June", "two days before 15 July"."""
     if one.reading.period is None or one.reading.kind is not DateKind.POINT:
         return one
     head = scan.folded[max(before, one.start - _REACH) : one.start]
@@ -182,11 +186,9 @@ def _shift(match: re.Match[str], reading: Reading) -> Reading | None:
     return replace(reading, period=days(edge + sign * count), precision=Precision.DAY, in_year=None, role="day")
 
 
-_CONNECTOR = re.compile(rf"\s{{0,3}}(?P<to>-|to|through|thru|until|till|up{G}to|and|or)\s{{0,3}}(?:the{G}|in{G})?$")
-_FROM = re.compile(rf"\b(?P<from>from|between){G}(?:the{G})?$")
-_TO_NOW = re.compile(
-    rf"\s{{0,3}}(?:to|until|till|through|up{G}to|-)\s{{0,3}}(?:the{G})?(?:now|present|today|date|this{G}day)\b"
-)
+_CONNECTOR = phrase(r"\s{0,3}(?P<to>-|to|through|thru|until|till|up to|and|or)\s{0,3}(?:the |in )?$")
+_FROM = phrase(r"\b(?P<from>from|between) (?:the )?$")
+_TO_NOW = phrase(r"\s{0,3}(?:to|until|till|through|up to|-)\s{0,3}(?:the )?(?:now|present|today|date|this day)\b")
 
 
 def _ranged(found: list[Found], scan: Scan) -> list[Found]:
@@ -259,11 +261,12 @@ def _to_now(one: Found, scan: Scan) -> Found:
     return Found(start, match.end(), replace(one.reading, kind=DateKind.SINCE, open=True))
 
 
-_OPERATOR = re.compile(
-    rf"\b(?P<op>ever{G}since|since|until|'?til|till|up{G}(?:to|until)|through|thru|by|before|prior{G}to|after|no{G}later{G}than|as{G}of|starting|beginning|from|due)"
-    rf"(?:{G}(?:around|about|roughly|the{G}start{G}of|at{G}least|in|on|the))?{G}(?:the{G})?$"
+_OPERATOR = phrase(
+    r"\b(?P<op>ever since|since|until|'?til|till|up (?:to|until)|through|thru|by|before|prior to|after|"
+    r"no later than|as of|starting|beginning|from)"
+    r"(?: (?:around|about|roughly|the start of|at least|in|on|the))? (?:the )?$"
 )
-_ONWARD = re.compile(r"\s{1,3}(?:on|onwards?)\b")
+_ONWARD = phrase(r"\s{1,3}(?:on|onwards?)\b")
 _SINCE = ("ever since", "since", "as of", "starting", "beginning")
 _UNTIL = ("until", "'til", "til", "till", "up to", "up until", "before", "prior to")
 
@@ -291,8 +294,6 @@ def _apply(op: str, wide: Found, one: Found, scan: Scan) -> Found:
             wide, reading=replace(reading, period=(last, last + 1), kind=DateKind.SINCE, open=True, approximate=True)
         )
     if op == "from":
-        return one
-    if op == "due":
         return one
     exact = op in _UNTIL
     until = replace(reading, period=(first - 1, first if exact else last), kind=DateKind.UNTIL, startless=True,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from memgraph_server.memory.dates.calendar import MINUTE, Now, Period, days
-from memgraph_server.memory.dates.lexicon import folded
+from memgraph_server.memory.dates.lexicon import G, folded
 from memgraph_server.memory.dates.mention import DateKind
 from memgraph_server.memory.dates.tense import Direction, Tenses
 from memgraph_server.memory.interval import Precision
@@ -102,6 +102,11 @@ class Found:
     reading: Reading
 
 
+def phrase(pattern: str) -> re.Pattern[str]:
+    """A pattern in which a space stands for a gap between words, of one to three white characters."""
+    return re.compile(pattern.replace(" ", G))
+
+
 class Grammar:
     """Rules by first word. The group `x` of a pattern, where there is one, is the mention; the rest is context."""
 
@@ -110,7 +115,7 @@ class Grammar:
 
     def rule(self, starts: Iterable[str], pattern: str) -> Callable[[Handler], Handler]:
         """Register the decorated handler."""
-        compiled = re.compile(pattern)
+        compiled = phrase(pattern)
 
         def register(handler: Handler) -> Handler:
             for word in starts:

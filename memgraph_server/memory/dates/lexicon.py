@@ -101,6 +101,15 @@ NUMBER = (
 NUMBER_STARTS = frozenset({"a", "an", "couple", "few", "several", *_ONES, *_TENS})
 YEAR = r"(?:[12]\d{3})(?![\d%]|[,.]\d)"
 
+#: What may follow a date; another word after a bare number is likelier what it counts.
+FUNCTION_WORDS = frozenset(
+    "and or but at in on of for with from to until till through by when after before as i we he she they it you my our "
+    "his her their the a an is was will has had that which so because since if this next last there here while where "
+    "who what would could should can did do does are were be been not no then this now back also just only still "
+    "already because like off up out during onward onwards ad ce bc bce around about went came got made took saw gave "
+    "let than both we're i'm it's that's i've we've".split()
+)
+
 _DIGITS = {0x660 + n: str(n) for n in range(10)} | {0x6F0 + n: str(n) for n in range(10)}
 _DIGITS |= {0xFF10 + n: str(n) for n in range(10)} | {0x966 + n: str(n) for n in range(10)}
 _CAPITALS = {chr(code): chr(code).lower() for code in range(0x250) if len(chr(code).lower()) == 1}

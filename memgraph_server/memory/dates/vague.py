@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from memgraph_server.memory.dates.grammar import DIGITS, Grammar, Reading, Scan, unplaced
-from memgraph_server.memory.dates.lexicon import MONTH, NUMBER, NUMBER_STARTS, UNIT, WEEKDAYS, G
+from memgraph_server.memory.dates.lexicon import MONTH, NUMBER, NUMBER_STARTS, UNIT, WEEKDAYS
 from memgraph_server.memory.dates.mention import DateKind
 
 GRAMMAR = Grammar()
@@ -21,14 +21,20 @@ _DAYPART = r"(?:morning|afternoon|evening|night)"
 _WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 
 
-@rule(["every", "each"],
-      rf"(?:every|each){G}(?:single{G}|other{G}|{NUMBER}{G}|(?:second|third){G})?(?:{UNIT}|{_WEEKDAY_NAME}s?|{_DAYPART}|{_SEASON}|{MONTH})(?:{G}{_DAYPART})?")  # fmt: skip
+@rule(
+    ["every", "each"],
+    rf"(?:every|each) (?:single |other |{NUMBER} |(?:second|third) )?"
+    rf"(?:{UNIT}|{_WEEKDAY_NAME}s?|{_DAYPART}|{_SEASON}|{MONTH})(?: {_DAYPART})?",
+)
 def _every(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.RECURRING)
 
 
-@rule([f"{name}s" for name in WEEKDAYS if name.endswith("day")] + [n for n in WEEKDAYS if n.endswith("day")] + ["weekends", "weekdays", "mornings", "evenings", "nights", "afternoons"],
-      rf"(?:{_WEEKDAY_NAME}s|{_WEEKDAY_NAME}{G}{_DAYPART}s|weekends|weekdays)\b(?!{G}(?:ago|before|after|later|from))")  # fmt: skip
+@rule(
+    [f"{name}{s}" for name in WEEKDAYS for s in ("", "s")] + ["weekends", "weekdays"],
+    rf"(?:{_WEEKDAY_NAME}s|{_WEEKDAY_NAME} {_DAYPART}s|weekends|weekdays)\b(?! "
+    r"(?:ago|before|after|later|from))",
+)
 def _plural(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.RECURRING)
 
@@ -38,32 +44,37 @@ def _adverb(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.RECURRING)
 
 
-@rule(["once", "twice", *NUMBER_STARTS, DIGITS],
-      rf"(?:once|twice|{NUMBER}{G}times|{NUMBER}{G}(?:days|hours|minutes|nights)){G}(?:a|per|each|every){G}(?:day|week|month|year|night)\b")  # fmt: skip
+@rule(
+    ["once", "twice", *NUMBER_STARTS, DIGITS],
+    rf"(?:once|twice|{NUMBER} times|{NUMBER} (?:days|hours|minutes|nights)) (?:a|per|each|every) "
+    r"(?:day|week|month|year|night)\b",
+)
 def _times(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.RECURRING)
 
 
 _LIFE = (
-    rf"(?:in{G}{_WHO}{G}(?:early{G}|late{G}|mid{G}|mid-)?(?:teens|twenties|thirties|forties|fifties|sixties|seventies|eighties|"
-    rf"nineties|'?\d0'?s|youth|childhood)|as{G}an?{G}(?:young{G}|little{G}|small{G})?(?:child|kid|boy|girl|teen|teenager|toddler|"
-    rf"baby|student|undergrad|youngster)|growing{G}up|back{G}then|when{G}(?:i|we|he|she|they){G}(?:was|were){G}"
-    rf"(?:just{G}|only{G}|about{G}|around{G}|still{G}|a{G}|an{G}|in{G}|at{G}|very{G}|really{G}|so{G}){{0,3}}(?:young(?:er)?|little|small|"
-    rf"kids?|child|children|boy|girl|teen(?:ager)?s?|toddler|baby|{NUMBER}(?:{G}years{G}old)?|college|school|high{G}school|"
-    rf"university|uni|middle{G}school)|when{G}(?:i|he|she|we|they){G}(?:turn|turned){G}{NUMBER}|at{G}(?:the{G})?age{G}(?:of{G})?{NUMBER}|since{G}(?:childhood|birth))"
+    rf"(?:in {_WHO} (?:early |late |mid |mid-)?(?:teens|twenties|thirties|forties|fifties|sixties|seventies|eighties|"
+    rf"nineties|'?\d0'?s|youth|childhood)|as an? (?:young |little |small )?(?:child|kid|boy|girl|teen|teenager|toddler|"
+    rf"baby|student|undergrad|youngster)|growing up|back then|when (?:i|we|he|she|they) (?:was|were) "
+    rf"(?:just |only |about |around |still |a |an |in |at |very |really |so ){{0,3}}(?:young(?:er)?|little|small|"
+    rf"kids?|child|children|boy|girl|teen(?:ager)?s?|toddler|baby|{NUMBER}(?: years old)?|college|school|high school|"
+    rf"university|uni|middle school)|when (?:i|he|she|we|they) (?:turn|turned) {NUMBER}|at "
+    rf"(?:the )?age (?:of )?{NUMBER}|since (?:childhood|birth))"
 )
 
 
-@rule(["in", "as", "growing", "back", "when", "at", "since"], rf"{_LIFE}\b(?!{G}(?:ago|years{G}ago))")
+@rule(["in", "as", "growing", "back", "when", "at", "since"], rf"{_LIFE}\b(?! (?:ago|years ago))")
 def _time_of_life(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.UNKNOWN)
 
 
 _SOME_TIME = (
-    rf"(?:someday|some{G}day|one{G}day(?!{G}(?:a|per|ago|after|before|left|at|off|only|trip|pass|later)\b)|soon|sometime(?:{G}soon)?|eventually|"
-    rf"at{G}some{G}point|in{G}the{G}(?:near{G}|distant{G})?(?:future|past)|(?:a{G})?long{G}(?:time{G})?ago|"
-    rf"(?:many{G}|some{G})?(?:years|months|weeks|days|ages|decades|centuries){G}ago|(?:a|some){G}(?:while|time){G}(?:ago|back)|"
-    rf"once{G}upon{G}a{G}time|for{G}(?:years|ages|months|weeks|decades|(?:a{G}(?:long{G})?|quite{G}a{G}|some{G})(?:while|time)))"
+    r"(?:someday|some day|one day(?! (?:a|per|ago|after|before|left|at|off|only|trip|pass|later)\b)|"
+    r"soon|sometime(?: soon)?|eventually|"
+    r"at some point|in the (?:near |distant )?(?:future|past)|(?:a )?long (?:time )?ago|"
+    r"(?:many |some )?(?:years|months|weeks|days|ages|decades|centuries) ago|(?:a|some) (?:while|time) (?:ago|back)|"
+    r"once upon a time|for (?:years|ages|months|weeks|decades|(?:a (?:long )?|quite a |some )(?:while|time)))"
 )
 
 
