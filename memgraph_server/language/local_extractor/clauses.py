@@ -1,0 +1,108 @@
+"""Sentences to clauses: each verb that states something, with its subject, objects and mood.
+
+Rules: a clause joined by "and" shares the subject before it; a relative clause is about its noun; the clause of
+another verb ("want to adopt") belongs to that verb. Questions, commands and exclamations of thanks state nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from memgraph_server.language.local_extractor.moods import Mood, mood_of
+
+_STATING = frozenset({"ROOT", "conj", "ccomp", "advcl", "relcl", "parataxis", "dep"})
+_RELATIVE = frozenset({"who", "which", "that"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`subject`: the token that says of whom, None in a command. `passive`: the subject is what was acted on."""
+
+    verb: Any
+    subject: Any
+    mood: Mood
+    passive: bool = False
+
+    @property
+    def lemma(self) -> str:
+        return str(self.verb.lemma_.lower())
+
+    @property
+    def particle(self) -> str:
+        return next((str(c.lower_) for c in self.verb.children if c.dep_ == "prt"), "")
+
+    def children(self, *deps: str) -> list[Any]:
+        return [c for c in self.verb.children if c.dep_ in deps]
+
+    @property
+    def tokens(self) -> tuple[Any, ...]:
+        """The clause's own words, without those of clauses that state something themselves."""
+        return tuple(_own(self.verb)) + ((self.subject,) if self.subject is not None else ())
+
+
+def clauses(sentence: Any) -> Iterator[Clause]:
+    """The clauses of a sentence that state something, in order. None for a question."""
+    if asks(sentence):
+        return
+    for token in sentence:
+        if states(token):
+            subject, passive = subject_of(token)
+            yield Clause(token, subject, mood_of(token), passive)
+
+
+def asks(sentence: Any) -> bool:
+    return "?" in sentence.text[-3:] or sentence[0].tag_ in {"WP", "WRB"}
+
+
+def states(token: Any) -> bool:
+    """A finite verb (or one that shares a finite verb's subject), not an auxiliary or another verb's complement."""
+    if token.pos_ not in {"VERB", "AUX"} or token.dep_ not in _STATING:
+        return False
+    if token.dep_ == "conj":
+        return token.head.pos_ in {"VERB", "AUX"} and _stating_head(token)
+    return True
+
+
+def _stating_head(token: Any) -> bool:
+    """Joined to a clause; not to a complement ("wants to sing and dance" is one wish)."""
+    while token.dep_ == "conj" and token.head.pos_ in {"VERB", "AUX"}:
+        if any(c.dep_ in {"nsubj", "nsubjpass"} for c in token.children):
+            return True
+        token = token.head
+    return token.dep_ in _STATING
+
+
+def subject_of(verb: Any) -> tuple[Any, bool]:
+    """The token the clause is about, its own or shared, and whether the verb is passive."""
+    passive = any(c.dep_ in {"nsubjpass", "auxpass"} for c in verb.children) and verb.tag_ == "VBN"
+    own = next((c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass", "expl", "csubj"}), None)
+    if own is not None and own.lower_ in _RELATIVE and own.tag_ in {"WP", "WDT"}:
+        return (
+            (verb.head, passive)
+            if verb.dep_ == "relcl" and verb.head.pos_ in {"NOUN", "PROPN", "PRON"}
+            else (None, False)
+        )
+    if own is not None:
+        return own, passive
+    if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"}:
+        shared, head_passive = subject_of(verb.head)
+        return shared, passive or (head_passive and verb.tag_ == "VBN")
+    if verb.dep_ == "advcl" and verb.tag_ == "VBG" and verb.head.pos_ in {"VERB", "AUX"}:
+        return subject_of(verb.head)[0], False
+    return None, passive
+
+
+def _own(verb: Any) -> Iterator[Any]:
+    yield verb
+    for child in verb.children:
+        if not states(child) and child.dep_ not in {"nsubj", "nsubjpass"}:
+            yield from _without_clauses(child)
+
+
+def _without_clauses(token: Any) -> Iterator[Any]:
+    yield token
+    for child in token.children:
+        if not states(child):
+            yield from _without_clauses(child)

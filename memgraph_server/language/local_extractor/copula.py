@@ -1,0 +1,228 @@
+"""What "be" says: what somebody is, feels, is called, is at, likes best.
+
+| said                                | fact                                      |
+|-------------------------------------|-------------------------------------------|
+| I'm single                          | (I, relationship_status, single)          |
+| I'm a nurse                         | (I, occupation, nurse)                    |
+| I'm allergic to nuts, proud of her  | (I, allergic_to, nuts), (I, proud_of, …)  |
+| My favorite book is X               | (I, favorite_book, X)                     |
+| My goal is to …, my dog's name is … | (I, goal, …), (my dog, named, …)          |
+| I'm from Sweden, into jazz          | (I, from, Sweden), (I, interested_in, …)  |
+| The X was inspiring                 | (X, is, inspiring), little salient        |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from memgraph_server.language.local_extractor.clauses import Clause
+from memgraph_server.language.local_extractor.drafts import Draft
+from memgraph_server.language.local_extractor.page import Page
+from memgraph_server.language.local_extractor.phrases import (
+    conjuncts,
+    noun_phrase,
+    noun_phrases,
+    prepositional,
+    verb_phrase,
+    words,
+)
+from memgraph_server.language.local_extractor.scene import FIRST, SECOND, Phrase, kin_of
+from memgraph_server.language.local_extractor.tables import tables
+from memgraph_server.language.local_extractor.timing import Manner
+
+_FAVORITE = frozenset({"favorite", "favourite"})
+_SELF_NAMED = re.compile(r"(?:ist|ician|eer|ologist|grapher)$")
+_PLACES = {"from": "from", "into": "interested in", "at": "is at", "in": "is in", "on": "is on", "with": "is with",
+           "near": "is near", "for": "is for", "against": "is against", "about": "is about"}  # fmt: skip
+_WEAK_PREPOSITIONS = frozenset({"on", "for", "about", "like", "at", "with"})
+
+
+def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Draft]:
+    """Facts of a clause whose verb is "be" (or "become", "feel", "turn"), about each head."""
+    if clause.mood.modal in {"would", "could", "should", "must", "can"} or clause.mood.tense == "future":
+        return
+    yield from _of_possession(page, clause)
+    for head in heads:
+        for complement in clause.children("attr", "acomp", "oprd", "prep", "xcomp", "advmod", "dobj"):
+            yield from _complement(page, clause, head, complement)
+
+
+def _draft(clause: Clause, head: Phrase, relation: str, tail: Phrase, salience: float = 0.6) -> Draft:
+    past = clause.mood.tense == "past"
+    if clause.mood.negated:
+        relation = f"not {relation}"
+    elif past and relation in {"relationship status", "occupation", "is", "is in", "is at", "age", "is on", "is with"}:
+        relation = {"is": "was", "is in": "was in", "is at": "was at", "is on": "was on", "is with": "was with"}.get(
+            relation, f"former {relation}"
+        )
+    manner = Manner.EVENT if past else Manner.STATE
+    return Draft(head, relation, tail, clause.mood.certainty, manner, clause.tokens, salience=salience)
+
+
+def _complement(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    if token.dep_ == "acomp" or (token.pos_ == "ADJ" and token.dep_ in {"attr", "oprd"}):
+        for adjective in conjuncts(token):
+            yield from _adjective(page, clause, head, adjective)
+    elif token.dep_ == "prep":
+        yield from _preposition(page, clause, head, token)
+    elif token.dep_ in {"attr", "oprd"} or (token.dep_ == "dobj" and clause.lemma == "become"):
+        for noun in conjuncts(token):
+            yield from _noun(page, clause, head, noun)
+
+
+def _adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    lower, person = token.lower_, head.type == "person"
+    if lower in tables().marital and person:
+        yield _draft(clause, head, "relationship status", Phrase(tables().marital[lower]), 0.9)
+        yield from (_draft(clause, head, f"{lower} to", p, 0.9) for p in _objects_of(page, token, "to"))
+    elif token.ent_type_ == "NORP" and person:
+        yield _draft(clause, head, "nationality", Phrase(token.text, "group"), 0.8)
+    elif lower == "old" and (age := _age(token)):
+        yield _draft(clause, head, "age", Phrase(age, "quantity"), 0.9)
+    else:
+        related = list(_related(page, clause, head, token))
+        yield from related
+        if not related:
+            yield from _plain_adjective(page, clause, head, token)
+
+
+def _age(token: Any) -> str:
+    years = next((c for c in token.children if c.dep_ == "npadvmod"), None)
+    number = next((c for c in years.children if c.dep_ == "nummod"), None) if years is not None else None
+    return str(number.text) if number is not None else ""
+
+
+def _related(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    """ "proud of her", "keen on counseling", "excited to start": the adjective with what it is about."""
+    for preposition in (c for c in token.children if c.dep_ == "prep"):
+        for tail in _objects_of(page, token, preposition.lower_):
+            if tail.text != head.text:
+                yield _draft(clause, head, f"{token.lower_} {preposition.lower_}", tail, 0.6)
+    for inner in (c for c in token.children if c.dep_ in {"xcomp", "ccomp"} and c.tag_ == "VB"):
+        tail_phrase = verb_phrase(page, inner, "base")
+        if tail_phrase and head.type == "person" and inner.lemma_ not in {"hear", "see", "say", "help", "be"}:
+            yield _draft(clause, head, f"{token.lower_} to", tail_phrase, 0.5)
+
+
+def _objects_of(page: Page, token: Any, preposition: str) -> list[Phrase]:
+    found = [c for c in token.children if c.dep_ == "prep" and c.lower_ == preposition]
+    targets = [t for p in found for t in p.children if t.dep_ in {"pobj", "pcomp"} and t.i not in page.dated]
+    return [p for t in targets for p in noun_phrases(page, t)]
+
+
+def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    text = words(
+        page, [token, *(c for c in token.children if c.dep_ in {"npadvmod", "compound"} and c.i not in page.dated)]
+    )
+    if not text or token.lower_ in {"sure", "able", "ready", "welcome", "right", "okay", "ok", "sorry", "glad"}:
+        return
+    feeling = head.type == "person" and (token.lemma_.lower() in tables().feelings or token.tag_ == "VBN")
+    if feeling:
+        yield _draft(clause, head, "felt" if clause.mood.tense == "past" else "feels", Phrase(text, "feeling"), 0.3)
+    elif clause.subject is not None and clause.subject.lower_ not in {"it", "this", "that", "you"}:
+        praise = token.lower_ in tables().praise
+        yield _draft(clause, head, "is", Phrase(text), 0.15 if praise else 0.4)
+
+
+def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    relation = _PLACES.get(token.lower_)
+    target = next((c for c in token.children if c.dep_ in {"pobj", "pcomp"}), None)
+    if relation is None or target is None or target.i in page.dated or clause.children("acomp", "attr"):
+        return
+    for tail in noun_phrases(page, target, head.text):
+        yield _draft(clause, head, relation, tail, 0.4 if token.lower_ in _WEAK_PREPOSITIONS else 0.7)
+
+
+def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    subject = clause.subject
+    favorite = next((c for c in token.children if c.lower_ in _FAVORITE), None)
+    if favorite is not None:
+        yield from _favorite_of(page, clause, head, token)
+        return
+    if token.i in page.dated or token.lower_ in tables().praise:
+        return
+    if token.lemma_ in {"fan", "lover"} and (liked := _liked(page, token)):
+        yield from (_draft(clause, head, "likes", p, 0.7) for p in liked)
+        return
+    tail = noun_phrase(page, token, head.text)
+    if tail is None or tail.text == head.text:
+        return
+    if head.type == "person" and _is_job(token):
+        yield _draft(clause, head, "occupation", Phrase(tail.text, "occupation"), 0.9)
+    elif subject is not None and subject.lower_ not in {"it", "this", "that", "there"}:
+        judged = any(c.lower_ in tables().praise for c in token.children) or subject.lower_ in SECOND
+        yield _draft(clause, head, "is", tail, 0.3 if judged else 0.5)
+
+
+def _is_job(token: Any) -> bool:
+    lemma = token.lemma_.lower()
+    article = any(c.dep_ == "det" and c.lower_ in {"a", "an", "the"} for c in token.children) or token.tag_ == "NNS"
+    return article and (lemma in tables().occupations or bool(_SELF_NAMED.search(lemma)))
+
+
+def _liked(page: Page, token: Any) -> list[Phrase]:
+    of = _objects_of(page, token, "of")
+    compound = [
+        c for c in token.children if c.dep_ in {"compound", "amod"} and c.lower_ not in {"big", "huge", "great"}
+    ]
+    return of or [p for c in compound if (p := noun_phrase(page, c))]
+
+
+def _favorite_of(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    """ "Pottery is my favorite hobby": (owner, favorite_hobby, pottery)."""
+    poss = next((c for c in token.children if c.dep_ == "poss"), None)
+    owner = (
+        noun_phrase(page, poss)
+        if poss is not None and poss.tag_ != "PRP$"
+        else (page.scene.resolve(poss.text) if poss is not None else None)
+    )
+    if owner is not None and head.text != owner.text:
+        yield _draft(clause, owner, _favorite_relation(token), head, 0.9)
+
+
+def _favorite_relation(token: Any) -> str:
+    kind = [c.lower_ for c in token.children if c.dep_ in {"compound", "amod"} and c.lower_ not in _FAVORITE]
+    noun = "" if token.lower_ in {"one", "thing", "things", "part", *_FAVORITE} else token.lemma_.lower()
+    return " ".join(["favorite", *kind, noun]).strip()
+
+
+def _of_possession(page: Page, clause: Clause) -> Iterator[Draft]:
+    """ "My goal is to …", "her name is Ann", "my favorite book is X": the noun is the relation, the owner the head."""
+    subject = clause.subject
+    poss = next((c for c in subject.children if c.dep_ == "poss"), None) if subject is not None else None
+    if poss is None or kin_of(subject.lemma_.lower())[0] or subject.lemma_.lower() in tables().pets:
+        return
+    owner = page.scene.resolve(poss.text) if poss.tag_ == "PRP$" else noun_phrase(page, poss)
+    if owner is None:
+        return
+    favorite = any(c.lower_ in _FAVORITE for c in subject.children)
+    relation = _favorite_relation(subject) if favorite else _attribute(subject)
+    for tail in _values(page, clause):
+        yield _draft(clause, owner, relation, tail, 0.9 if favorite or relation == "named" else 0.75)
+
+
+def _attribute(subject: Any) -> str:
+    if subject.lemma_.lower() == "name":
+        return "named"
+    kind = [c.lower_ for c in subject.children if c.dep_ in {"compound", "amod"}]
+    return " ".join([*kind, subject.lemma_.lower()])
+
+
+def _values(page: Page, clause: Clause) -> Iterator[Phrase]:
+    for token in clause.children("attr", "xcomp", "dobj", "oprd"):
+        if token.dep_ == "xcomp" or token.pos_ == "VERB":
+            phrase = verb_phrase(page, token, "gerund" if token.tag_ == "VBG" else "base")
+            if phrase is not None:
+                yield phrase
+        elif token.pos_ in {"NOUN", "PROPN", "NUM"}:
+            dated = [d.text for d in page.dates if d.span[0] <= token.idx < d.span[1]]
+            yield from ([Phrase(dated[0], "date")] if dated else noun_phrases(page, token))
+
+
+def about_self(clause: Clause) -> bool:
+    return clause.subject is not None and clause.subject.lower_ in FIRST
+
+
+__all__ = ["about_self", "prepositional", "read_copula"]

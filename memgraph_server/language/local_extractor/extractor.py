@@ -1,0 +1,201 @@
+"""`LocalExtractor`: what a turn states, read by a parser and rules; no language model, no network.
+
+A turn's way: roles and recalled text (`readable`) → parse (`parsing`) → clauses (`clauses`, `moods`) → triples
+(`verbs`, `copula`, `reader`) → dates, intent, certainty → proposals. English only; of other languages the names.
+Nothing in a turn's text is ever an instruction: text is only read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memgraph_server.language.local_extractor.captions import shown
+from memgraph_server.language.local_extractor.drafts import Draft
+from memgraph_server.language.local_extractor.foreign import is_english, names_in
+from memgraph_server.language.local_extractor.intents import intent_of
+from memgraph_server.language.local_extractor.lists import items, outside
+from memgraph_server.language.local_extractor.mentions import mentions_of
+from memgraph_server.language.local_extractor.page import Page
+from memgraph_server.language.local_extractor.parsing import Parser
+from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages
+from memgraph_server.language.local_extractor.reader import leftovers, read_page, remember
+from memgraph_server.language.local_extractor.scene import Scene, scene_of
+from memgraph_server.language.local_extractor.timing import Manner, observed, placed
+from memgraph_server.language.port import Extraction, TurnInContext
+from memgraph_server.memory.dates import find_dates
+from memgraph_server.memory.facts import Intent, Polarity
+from memgraph_server.memory.interval import Precision
+from memgraph_server.memory.proposals import Proposal
+from memgraph_server.memory.turns import Role, Turn
+
+#: Recorded as `source` with every assertion; a change of rules that changes facts raises the number.
+NAME = "local/1"
+#: Facts of one turn, the most salient first: of a turn of conversation, and of a long answer with lists.
+MOST_FACTS = 8
+MOST_OF_LISTS = 12
+#: How many turns before are parsed, for pronouns.
+_LOOK_BACK = 2
+
+
+class RelationRegistry(Protocol):
+    """What this module needs of `memory.relations.Registry`."""
+
+    def canonical(self, phrase: str) -> str:
+        """The relation's name: "likes", "lives_in"; a slug for one that is not known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One turn with its cleaned passages."""
+
+    context: TurnInContext
+    scene: Scene
+    passages: list[Passage]
+    before: list[Passage]
+    listed: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
+
+
+class LocalExtractor:
+    """Extractor by parser and rules. Thread-safe; loads its model at the first turn that needs it."""
+
+    def __init__(self, registry: RelationRegistry | None = None, parser: Parser | None = None) -> None:
+        self._canonical: Callable[[str], str] = registry.canonical if registry is not None else slug
+        self._parser = parser or Parser()
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    def extract(self, turns: Sequence[TurnInContext]) -> list[Extraction]:
+        """One extraction a turn, in order. Raises ModelUnavailable where the parser is not installed."""
+        readings = [_prepared(t) for t in turns]
+        texts = dict.fromkeys(p.text for r in readings for p in (*r.before, *r.passages))
+        docs = dict(zip(texts, self._parser.parse(list(texts)), strict=True)) if texts else {}
+        return [self._extracted(reading, docs) for reading in readings]
+
+    def _extracted(self, reading: _Reading, docs: dict[str, Any]) -> Extraction:
+        turn = reading.context.turn
+        if turn.role not in {Role.USER, Role.ASSISTANT}:
+            return Extraction(())
+        for passage in reading.before:
+            page = Page(docs[passage.text], passage, reading.scene)
+            for sentence in page.doc.sents:
+                remember(page, sentence)
+        pages = [_page(turn, passage, docs[passage.text], reading.scene) for passage in reading.passages]
+        proposals = self._proposals(reading, pages)
+        mentions = [m for page in pages for m in mentions_of(page)]
+        if not pages:
+            mentions = names_in(turn.text[:READ_LIMIT])
+        return Extraction(tuple(proposals), tuple(dict.fromkeys(mentions)))
+
+    def _proposals(self, reading: _Reading, pages: list[Page]) -> list[Proposal]:
+        turn, speaker = reading.context.turn, reading.scene.speaker
+        found = [(d.salience, self._proposal(turn, page, d)) for page in pages for d in read_page(page)]
+        found += [
+            (0.5, _said(turn, speaker, self._canonical("suggested"), title, span)) for title, span in reading.listed
+        ]
+        found += [
+            (0.6, _said(turn, speaker, self._canonical("shared"), shown(c), None)) for c in turn.captions if shown(c)
+        ]
+        if not found:
+            found = [(d.salience, self._proposal(turn, page, d)) for page in pages for d in leftovers(page)][:1]
+        return _most_salient(found, MOST_OF_LISTS if reading.listed else MOST_FACTS)
+
+    def _proposal(self, turn: Turn, page: Page, draft: Draft) -> Proposal:
+        clause_span = (min(t.idx for t in draft.tokens), max(t.idx + len(t.text) for t in draft.tokens))
+        dates = [d for d in page.dates if d.span[0] < clause_span[1] and clause_span[0] < d.span[1]]
+        interval, ongoing = placed(draft.manner, dates, turn.at)
+        sentence = draft.tokens[0].sent.text
+        return Proposal(
+            head=draft.head.text,
+            relation=self._canonical(draft.relation),
+            tail=draft.tail.text if draft.tail is not None else None,
+            valid_from=interval.valid_from,
+            valid_to=interval.valid_to if draft.polarity is Polarity.CLAIM else None,
+            evidence_at=turn.at,
+            confidence=round(min(1.0, max(0.05, draft.certainty)), 3),
+            intent=intent_of(sentence, bool(dates)),
+            polarity=draft.polarity,
+            ongoing=ongoing and draft.polarity is Polarity.CLAIM,
+            from_precision=interval.from_precision,
+            to_precision=interval.to_precision,
+            from_basis=interval.from_basis,
+            to_basis=interval.to_basis,
+            head_type=draft.head.type,
+            tail_type=draft.tail.type if draft.tail is not None else "",
+            source=NAME,
+            span=page.span(list(draft.tokens)),
+            turn_id=turn.id,
+        )
+
+
+def slug(phrase: str) -> str:
+    """A relation's name from its words: "works at" -> "works_at"."""
+    return re.sub(r"\W+", "_", phrase.lower()).strip("_")
+
+
+def _prepared(context: TurnInContext) -> _Reading:
+    turn = context.turn
+    speaker = turn.speaker.strip() or ("Assistant" if turn.role is Role.ASSISTANT else "User")
+    others = [t.speaker for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}]
+    listener = context.listener.strip() or _listener(context, speaker)
+    scene = scene_of(speaker, listener, others)
+    if turn.role not in {Role.USER, Role.ASSISTANT} or not is_english(turn.text[:READ_LIMIT]):
+        return _Reading(context, scene, [], [])
+    listed = list(items(turn.text[:READ_LIMIT])) if turn.role is Role.ASSISTANT else []
+    text = outside(turn.text[:READ_LIMIT]) if len(listed) > 1 else turn.text
+    before = [p for t in context.previous[-_LOOK_BACK:] if is_english(t.text[:600]) for p in passages(t.text[:600])]
+    return _Reading(context, scene, passages(text), before, listed if len(listed) > 1 else [])
+
+
+def _listener(context: TurnInContext, speaker: str) -> str:
+    """The other party: whoever spoke last before, else the other role's usual name."""
+    others = [t.speaker.strip() for t in reversed(context.previous) if t.speaker.strip() not in {"", speaker}]
+    if others:
+        return others[0]
+    if speaker in {"User", "Assistant"} or context.turn.role is Role.ASSISTANT:
+        return "User" if context.turn.role is Role.ASSISTANT else "Assistant"
+    return ""
+
+
+def _page(turn: Turn, passage: Passage, doc: Any, scene: Scene) -> Page:
+    return Page(doc, passage, scene, tuple(find_dates(passage.text, turn.at, turn.utc_offset_minutes)))
+
+
+def _said(turn: Turn, speaker: str, relation: str, tail: str, span: tuple[int, int] | None) -> Proposal:
+    """That the speaker shared or suggested something in this turn."""
+    interval = observed(turn.at)
+    return Proposal(
+        head=speaker,
+        relation=relation,
+        tail=tail,
+        valid_from=interval.valid_from,
+        evidence_at=turn.at,
+        confidence=0.92,
+        intent=Intent.FACT,
+        head_type="person",
+        from_precision=Precision.INSTANT,
+        source=NAME,
+        span=span or (0, len(turn.text)),
+        turn_id=turn.id,
+    )
+
+
+def _most_salient(found: list[tuple[float, Proposal]], most: int) -> list[Proposal]:
+    """Each triple once, the most salient of them, in the order they were said."""
+    once: dict[tuple[Any, ...], tuple[float, int, Proposal]] = {}
+    for place, (salience, p) in enumerate(found):
+        key = (p.head.lower(), p.relation, (p.tail or "").lower(), p.polarity)
+        if p.tail is not None and p.head.lower() == p.tail.lower():
+            continue
+        if key not in once or once[key][2].confidence < p.confidence:
+            once[key] = (salience, place, p)
+    best = sorted(once.values(), key=lambda each: (-each[0], each[1]))[:most]
+    return [p for _, _, p in sorted(best, key=lambda each: each[1])]
+
+
+__all__ = ["NAME", "LocalExtractor", "Manner", "RelationRegistry", "slug"]

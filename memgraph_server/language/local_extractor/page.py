@@ -1,0 +1,31 @@
+"""One passage being read: its parse, its dates, and the scene it belongs to. No rules here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from memgraph_server.language.local_extractor.readable import Passage
+from memgraph_server.language.local_extractor.scene import Scene
+from memgraph_server.memory.dates.mention import DateMention
+
+
+@dataclass(slots=True)
+class Page:
+    """`doc` is the parse of `passage.text`; `dates` are found in it, in order."""
+
+    doc: Any
+    passage: Passage
+    scene: Scene
+    dates: tuple[DateMention, ...] = ()
+    dated: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        covered = (d.span for d in self.dates)
+        spans = [self.doc.char_span(start, end, alignment_mode="expand") for start, end in covered]
+        self.dated = frozenset(token.i for span in spans if span is not None for token in span)
+
+    def span(self, tokens: list[Any]) -> tuple[int, int]:
+        """Where these tokens stand in the turn's own text."""
+        first, last = min(tokens, key=lambda t: t.i), max(tokens, key=lambda t: t.i)
+        return self.passage.span(first.idx, last.idx + len(last.text))

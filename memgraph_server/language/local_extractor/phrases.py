@@ -1,0 +1,272 @@
+"""Tokens to the words of a head or tail: "the new LGBTQ support group I told you of" -> "new LGBTQ support group".
+
+Rules: determiners, clauses and dates are left out; adjectives, compounds and up to two prepositional phrases stay; at
+most ten words. A possessive pronoun becomes its owner's name, or goes where the owner is the head of the fact already.
+A phrase whose pronoun is not understood is no phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from memgraph_server.language.local_extractor.inflect import gerund
+from memgraph_server.language.local_extractor.page import Page
+from memgraph_server.language.local_extractor.scene import FIRST, Phrase, is_pronoun, kin_of, possessive
+from memgraph_server.language.local_extractor.tables import tables
+
+WORDS = 10
+_TYPES = {
+    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organization", "DATE": "date",
+    "TIME": "date", "WORK_OF_ART": "work", "EVENT": "event", "PRODUCT": "product", "LANGUAGE": "language",
+    "NORP": "group", "MONEY": "quantity", "QUANTITY": "quantity", "CARDINAL": "quantity", "PERCENT": "quantity",
+}  # fmt: skip
+_NAMED = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "EVENT", "PRODUCT"})
+_MODIFIERS = frozenset({"compound", "amod", "nummod", "nmod", "quantmod", "npadvmod", "advmod", "case"})
+_LOOSE = frozenset({"so", "very", "really", "pretty", "just", "also", "even", "super", "quite", "actually", "only",
+                    "too", "such", "rather", "especially", "always", "still", "already", "now", "then"})  # fmt: skip
+_KEPT_PREPOSITIONS = frozenset({"of", "for", "in", "at", "on", "about", "with", "from", "by", "to", "between"})
+_OF_NOUNS = frozenset({"lot", "lots", "bunch", "couple", "ton", "tons", "kind", "sort", "bit", "plenty", "number",
+                       "all", "some", "many", "most", "one", "part", "both", "few", "rest"})  # fmt: skip
+_KEPT_ADVERBS = frozenset({"out", "back", "away", "together", "abroad", "online", "outside", "outdoors", "home", "up",
+                           "down", "off", "over", "around", "there", "alone", "professionally"})  # fmt: skip
+
+
+def conjuncts(token: Any) -> list[Any]:
+    """The token and what is joined to it by "and", "or" and commas."""
+    found, queue = [token], [token]
+    while queue:
+        joined = [c for c in queue.pop().children if c.dep_ == "conj"]
+        found += joined
+        queue += joined
+    return sorted(found, key=lambda t: t.i)
+
+
+def noun_phrase(page: Page, token: Any, head: str = "") -> Phrase | None:
+    """The phrase of a noun, pronoun or gerund; None where it would be empty or not understood."""
+    if is_pronoun(token):
+        return page.scene.resolve(token.text)
+    if token.tag_ == "VBG" and any(c.dep_ in {"dobj", "prep", "xcomp", "prt"} for c in token.children):
+        return verb_phrase(page, token, "gerund")
+    inner = _quantified(token)
+    if inner is not None:
+        return noun_phrase(page, inner, head)
+    if token.lower_ in tables().empty_nouns and not _has_content(token):
+        return None
+    return _owned(page, token) or _named(page, token) or _plain(page, token, head)
+
+
+def noun_phrases(page: Page, token: Any, head: str = "") -> list[Phrase]:
+    phrases = [noun_phrase(page, t, head) for t in conjuncts(token) if t.pos_ != "DET"]
+    return [p for p in phrases if p is not None and _says_something(p.text)]
+
+
+def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phrase | None:
+    """What a verb and its objects say: "adopting a child" (gerund), "adopt a child" (base)."""
+    if verb.lemma_ == "go":
+        activity = next((c for c in verb.children if c.tag_ == "VBG" and c.dep_ in {"xcomp", "dobj", "advcl"}), None)
+        activity = activity or next((c for c in verb.children if c.dep_ == "dobj" and c.text.endswith("ing")), None)
+        if activity is not None:
+            return verb_phrase(page, activity, "gerund", words=words)
+    lemma = _lemma(verb)
+    parts: list[str] = [gerund(lemma) if form == "gerund" else lemma]
+    for child in sorted(verb.children, key=lambda c: c.i):
+        piece = _complement(page, child)
+        if piece is None:
+            return None
+        if piece and len(" ".join([*parts, piece]).split()) <= words:
+            parts.append(piece)
+    text = " ".join(parts)
+    return Phrase(text, "activity") if lemma not in {"do", "be"} or len(parts) > 1 else None
+
+
+def type_of(token: Any) -> str:
+    if kin_of(token.lemma_.lower())[0]:
+        return "person"
+    if token.tag_ == "VBG":
+        return "activity"
+    return _TYPES.get(token.ent_type_, "") if token.pos_ in {"PROPN", "NUM"} or token.ent_type_ == "DATE" else ""
+
+
+def _lemma(verb: Any) -> str:
+    lemma = verb.lemma_.lower()
+    if verb.pos_ == "NOUN" and lemma.endswith("ing"):
+        return {"swimming": "swim", "running": "run"}.get(lemma, re.sub(r"ing$", "", lemma))
+    return str(lemma)
+
+
+def _complement(page: Page, child: Any) -> str | None:
+    """A complement's words, "" where it adds nothing, None where it needs a pronoun nobody understands."""
+    if child.i in page.dated:
+        return ""
+    if child.dep_ == "prt" or (child.dep_ == "advmod" and child.lower_ in _KEPT_ADVERBS):
+        return str(child.lower_)
+    if child.dep_ == "neg":
+        return "not"
+    if child.dep_ in {"dobj", "attr", "oprd", "dative"} and child.pos_ != "ADP":
+        return _listed(page, child)
+    if child.dep_ in {"prep", "dative", "agent"}:
+        return prepositional(page, child)
+    if child.dep_ == "acomp":
+        return words(page, [child, *(c for c in child.children if c.dep_ == "advmod" and c.lower_ not in _LOOSE)])
+    if child.dep_ == "xcomp" and child.pos_ in {"VERB", "AUX"}:
+        inner = verb_phrase(page, child, "gerund" if child.tag_ == "VBG" else "base", words=6)
+        return None if inner is None else ("to " if child.tag_ != "VBG" else "") + inner.text
+    return ""
+
+
+def _listed(page: Page, token: Any) -> str | None:
+    phrases = [noun_phrase(page, t) for t in conjuncts(token)]
+    if phrases[0] is None:
+        return None if is_pronoun(token) else ""
+    return " and ".join(p.text for p in phrases[:3] if p is not None)
+
+
+def prepositional(page: Page, preposition: Any) -> str | None:
+    """ "at a bakery" without its article; "" for dates and for objects that say nothing."""
+    target = next((c for c in preposition.children if c.dep_ in {"pobj", "pcomp", "prep"}), None)
+    if target is None or target.i in page.dated:
+        return ""
+    if target.dep_ == "prep":
+        inner = prepositional(page, target)
+        return inner and f"{preposition.lower_} {inner}"
+    if target.dep_ == "pcomp" and target.pos_ not in {"VERB", "AUX", "NOUN"}:
+        return ""
+    phrase = verb_phrase(page, target, "gerund", words=6) if target.tag_ == "VBG" else noun_phrase(page, target)
+    return f"{preposition.lower_} {phrase.text}" if phrase is not None else ""
+
+
+def _quantified(token: Any) -> Any:
+    """ "a lot of support" is about support."""
+    if token.lower_ not in _OF_NOUNS:
+        return None
+    of = next((c for c in token.children if c.dep_ == "prep" and c.lower_ == "of"), None)
+    return next((c for c in of.children if c.dep_ == "pobj"), None) if of is not None else None
+
+
+def _has_content(token: Any) -> bool:
+    return any(c.dep_ in {"compound", "amod", "nmod"} and c.lower_ not in tables().praise for c in token.children)
+
+
+def _owned(page: Page, token: Any) -> Phrase | None:
+    """ "my sister" -> "Ann's sister", "my sister Anna" -> "Anna", each tied to its owner."""
+    relation, _ = kin_of(token.lemma_.lower())
+    pet = token.lemma_.lower() in tables().pets
+    owner = _owner(page, token)
+    if not (relation or pet) or not owner:
+        return None
+    relation = relation or "has_pet"
+    name = next((c for c in token.children if c.dep_ in {"appos", "compound"} and c.pos_ == "PROPN"), None)
+    if token.pos_ == "PROPN" and token.ent_type_ == "PERSON":
+        name = None
+    kind = "person" if relation != "has_pet" else "animal"
+    if name is not None and name.i > token.i:
+        return Phrase(words(page, list(_members(page, name, 0, ""))), kind, owner, relation)
+    described = words(page, [t for t in _members(page, token, 1, owner) if t.dep_ != "prep"])
+    return Phrase(f"{possessive(owner)} {described}", kind, owner, relation)
+
+
+def _owner(page: Page, token: Any) -> str:
+    poss = next((c for c in token.children if c.dep_ == "poss"), None)
+    if poss is None:
+        return ""
+    if poss.tag_ == "PRP$":
+        owner = page.scene.resolve(poss.text)
+        return owner.text if owner else ""
+    phrase = noun_phrase(page, poss)
+    return phrase.text if phrase else ""
+
+
+def _named(page: Page, token: Any) -> Phrase | None:
+    """A name as the recognizer or quotation marks delimit it."""
+    entity = next((e for e in page.doc.ents if e.start <= token.i < e.end and e.label_ in _NAMED), None)
+    if entity is None or token.pos_ != "PROPN" or entity.root.i != token.i:
+        return None
+    text = re.sub(r"^(?:the|a|an|my)\s+|'s$|\s+'s$", "", entity.text.strip(" .,!?\"'"), flags=re.IGNORECASE)
+    if entity.label_ == "PERSON":
+        text = page.scene.person(text)
+    return Phrase(text, _TYPES[entity.label_]) if len(text.split()) <= WORDS else None
+
+
+def _plain(page: Page, token: Any, head: str) -> Phrase | None:
+    members = list(_members(page, token, 0, head))
+    text = words(page, members)
+    if token.pos_ == "PROPN":
+        text = page.scene.person(text)
+    return Phrase(text, type_of(token)) if _says_something(text) else None
+
+
+def _members(page: Page, token: Any, depth: int, head: str) -> Iterator[Any]:
+    yield token
+    for child in token.children:
+        if child.i in page.dated and child.dep_ not in {"compound", "nummod"}:
+            continue
+        if child.dep_ in _MODIFIERS and child.lower_ not in _LOOSE:
+            yield from (t for t in child.subtree if t.dep_ != "det" and t.lower_ not in _LOOSE)
+        elif child.dep_ == "poss" and child.tag_ != "PRP$":
+            yield from (t for t in child.subtree if t.dep_ != "det")
+        elif (child.dep_ == "poss" and child.lower_ not in FIRST) or (child.dep_ == "punct" and _glued(child)):
+            yield child
+        elif child.dep_ == "prep" and depth < 2 and child.i > token.i and child.lower_ in _KEPT_PREPOSITIONS:
+            yield from _prepositional_members(page, child, depth, head)
+
+
+def _prepositional_members(page: Page, preposition: Any, depth: int, head: str) -> Iterator[Any]:
+    target = next((c for c in preposition.children if c.dep_ in {"pobj", "pcomp"}), None)
+    if target is None or target.i in page.dated or is_pronoun(target):
+        return
+    if target.lower_ in tables().empty_nouns and not _has_content(target):
+        return
+    yield preposition
+    if target.pos_ == "VERB":
+        yield from (t for t in target.subtree if t.dep_ not in {"det", "punct"} and t.i not in page.dated)
+        return
+    for joined in conjuncts(target)[:3]:
+        yield from _members(page, joined, depth + 1, head)
+        yield from (c for c in joined.children if c.dep_ == "cc")
+
+
+def _glued(token: Any) -> bool:
+    before = token.nbor(-1) if token.i > token.sent.start else None
+    return token.text in {"-", "/", "&"} and not token.whitespace_ and before is not None and not before.whitespace_
+
+
+def words(page: Page, tokens: list[Any]) -> str:
+    """Tokens in order as text, articles and owners resolved, at most ten words."""
+    out = ""
+    last = None
+    for token in sorted({t.i: t for t in tokens}.values(), key=lambda t: t.i):
+        text = _word(page, token)
+        glue = last is not None and last.i + 1 == token.i and not last.whitespace_
+        out += ("" if glue or not out else " ") + text
+        last = token
+    text = re.sub(r"\s+", " ", out).strip(" -–—.,;:!?\"'()[]/&*")
+    pieces = text.split()
+    return " ".join(pieces[:WORDS]) if len(pieces) <= WORDS else _cut(pieces)
+
+
+def _cut(pieces: list[str]) -> str:
+    """The first ten words, without a preposition or "and" left hanging."""
+    kept = pieces[:WORDS]
+    while len(kept) > 1 and kept[-1].lower() in {*_KEPT_PREPOSITIONS, "and", "or", "the", "a"}:
+        kept.pop()
+    return " ".join(kept)
+
+
+def _word(page: Page, token: Any) -> str:
+    if token.tag_ == "PRP$":
+        owner = page.scene.resolve(token.text)
+        return possessive(owner.text) if owner and token.lower_ not in FIRST else ""
+    named = (
+        token.pos_ == "PROPN" or token.ent_type_ in _NAMED or token.text.isupper() or token.text[1:] != token.lower_[1:]
+    )
+    return str(token.text if named else token.lower_)
+
+
+def _says_something(text: str) -> bool:
+    return (
+        bool(re.search(r"\w", text))
+        and text.lower() not in tables().empty_nouns
+        and text.lower() not in tables().praise
+    )

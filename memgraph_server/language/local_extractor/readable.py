@@ -1,0 +1,167 @@
+"""What of a turn is read, and how a place in the cleaned text leads back to the turn's own characters.
+
+Rules: system and tool turns, recalled memories pasted into a turn, code and URLs are not read (a memory that is read
+again would be believed again). At most `READ_LIMIT` characters are analysed, so that a pasted book costs no more than
+a page. Markdown marks are taken out, informal spellings are written out ("gonna", "'cause"), and a subject left out
+at the start of a sentence ("Just got back from Rome") is put in, since parsers read whole sentences better. All of it
+keeps, for each character, the character of the turn it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: Characters of one turn that are analysed; about 1,500 words.
+READ_LIMIT = 6_000
+#: A line longer than this is cut at its last space; a parser's memory grows with the line.
+LINE_LIMIT = 1_200
+
+_RECALLED = re.compile(
+    r"<(memor(?:y|ies)|recalled[\w-]*|context|system[\w-]*|retrieved[\w-]*)\b[^>]*>.*?(?:</\1\s*>|\Z)"
+    r"|\[(?:MEMORY|MEMORIES|RECALLED|CONTEXT)\b[^\]\n]*\].*?(?:\[/(?:MEMORY|MEMORIES|RECALLED|CONTEXT)\]|\n[ \t]*\n|\Z)"
+    r"|^[#*\s]*(?:relevant|recalled|retrieved|stored|past|previous|known|user)\s+(?:memor(?:y|ies)|facts|context)[^\n:]*:"
+    r".*?(?:\n[ \t]*\n|\Z)"
+    r"|^[#*\s]*(?:memories|memory context|system prompt)\s*:.*?(?:\n[ \t]*\n|\Z)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
+
+_VERB_PAST = "got|went|had|saw|took|made|started|finished|came|met|bought|found|spent|tried|joined|moved|read|heard"
+_FINITE = (
+    r"\b(?:is|are|was|were|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?)\b|'s\b"
+)
+_START = r"(?:(?<=^)|(?<=[.!?]\s)|(?<=,\s))"
+
+#: (pattern, replacement); a replacement's characters stand for the first character of what they replace.
+_SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        (r"[*_]{2,3}|(?<!\w)[*_]|[*_](?!\w)|^\s*#+\s*|^\s*>+\s*|^\s*[-•*+]\s+", ""),
+        (r"[‘’ʼ]", "'"),
+        (r"[“”]", '"'),
+        (r"\s+", " "),
+        (r"\b(?:i'm )?gonna\b", "going to"),
+        (r"\bwanna\b", "want to"),
+        (r"\bgotta\b", "have to"),
+        (r"\bkinda\b|\bsorta\b", "rather"),
+        (r"(?<!\w)'cause\b|\bcuz\b|\bcoz\b", "because"),
+        (r"\b(\w{2,})in'(?=\s|[.,!?])", r"\1ing"),
+        (r"(?<=\w) ?& ?(?=\w)", " and "),
+        (r" *[–—]+ *|(?<=\w) - (?=\w)", " - "),
+        (r"\bany ?more\b", "anymore"),
+    )
+)
+_DROPPED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^(?=going to (?!\w+ing\b|the\b|a\b))", re.IGNORECASE), "I'm "),
+    (re.compile(r"^(?=been\b)", re.IGNORECASE), "I've "),
+    (re.compile(r"^(?=just been\b)", re.IGNORECASE), "I've "),
+    (re.compile(r"^(?=can't wait\b|hope\b|wish\b|could use\b|didn't\b|don't know\b)", re.IGNORECASE), "I "),
+    (re.compile(rf"^(?=(?:just |also |even |recently )?(?:{_VERB_PAST})\b(?! (?:it|you|i)\b))", re.IGNORECASE), "I "),
+    (
+        re.compile(
+            rf"^(?=(?!(?:including|during|something|anything|nothing|everything|being|according|speaking)\b)"
+            rf"[a-z]{{2,}}ing\b(?!.*(?:{_FINITE})))",
+            re.IGNORECASE,
+        ),
+        "I'm ",
+    ),
+    (
+        re.compile(r"^(?=(?:so |really |super |very )?(?:excited|thrilled|looking forward|planning)\b)", re.IGNORECASE),
+        "I'm ",
+    ),
+)
+_SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
+_OPENER = re.compile(
+    r"^(?:(?:yeah|yes|yep|wow|hey|hi|oh|well|so|also|thanks|thank you|sure|absolutely|totally|definitely"
+    r"|ok|okay|no|nope|haha|lol|btw|by the way|anyway)\b[^,.!?]{0,20}?,\s+)+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A cleaned line; `offsets[i]` is the place in the turn's text that character i stands for."""
+
+    text: str
+    offsets: tuple[int, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the turn that `[start, end)` of this passage stands for; at least one."""
+        first, last = self.offsets[start], self.offsets[max(start, end - 1)]
+        return first, max(first, last) + 1
+
+
+def passages(text: str) -> list[Passage]:
+    """The lines of a turn's text that are read, cleaned. Empty for text without any."""
+    masked = _masked(text[:READ_LIMIT])
+    return [p for start, line in _lines(masked) if (p := _cleaned(line, start)).text.strip()]
+
+
+def _masked(text: str) -> str:
+    """Recalled memories, code and URLs as spaces of the same length; lone surrogates and controls too."""
+    for pattern in (_RECALLED, _CODE):
+        text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    return "".join(c if c in "\n\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff") else " " for c in text)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    for match in re.finditer(r"[^\n]+", text):
+        start, line = match.start(), match.group()
+        while len(line) > LINE_LIMIT:
+            cut = line.rfind(" ", 0, LINE_LIMIT)
+            cut = cut if cut > 0 else LINE_LIMIT
+            yield start, line[:cut]
+            start, line = start + cut, line[cut:]
+        yield start, line
+
+
+def _cleaned(line: str, start: int) -> Passage:
+    text, offsets = line, tuple(range(start, start + len(line)))
+    for pattern, replacement in _SPELLINGS:
+        text, offsets = _substituted(text, offsets, pattern, replacement)
+    return _with_subjects(text, offsets)
+
+
+def _substituted(
+    text: str, offsets: tuple[int, ...], pattern: re.Pattern[str], replacement: str
+) -> tuple[str, tuple[int, ...]]:
+    pieces: list[str] = []
+    places: list[int] = []
+    last = 0
+    for match in pattern.finditer(text):
+        new = match.expand(replacement)
+        pieces += [text[last : match.start()], new]
+        places += offsets[last : match.start()]
+        here = offsets[match.start()] if match.start() < len(offsets) else (offsets[-1] if offsets else 0)
+        places += [
+            offsets[min(match.start() + i, match.end() - 1)] if match.end() > match.start() else here
+            for i in range(len(new))
+        ]
+        last = match.end()
+    return "".join([*pieces, text[last:]]), (*places, *offsets[last:])
+
+
+def _with_subjects(text: str, offsets: tuple[int, ...]) -> Passage:
+    pieces: list[str] = []
+    places: list[int] = []
+    for match in _SENTENCE.finditer(text):
+        sentence, at = match.group(), offsets[match.start() : match.end()]
+        lead = len(sentence) - len(sentence.lstrip())
+        opener = _OPENER.match(sentence[lead:])
+        begin = lead + (opener.end() if opener else 0)
+        subject = _dropped_subject(sentence[begin:])
+        if subject and begin < len(at):
+            rest = sentence[begin:]
+            sentence = sentence[:begin] + subject + rest[:1].lower() + rest[1:]
+            at = (*at[:begin], *([at[begin]] * len(subject)), *at[begin:])
+        pieces.append(sentence)
+        places += at
+    return Passage("".join(pieces), tuple(places))
+
+
+def _dropped_subject(rest: str) -> str:
+    if "?" in rest[-2:]:
+        return ""
+    return next((subject for pattern, subject in _DROPPED if pattern.match(rest)), "")
