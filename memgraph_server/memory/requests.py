@@ -23,12 +23,13 @@ always one `Slice`, so that the first batches of many revisions can be answered 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from memgraph_server.memory.belief import Order
 from memgraph_server.memory.facts import Assertion, Fact, Intent, Stratum
 from memgraph_server.memory.interval import Instant, Interval
+from memgraph_server.memory.sweep import Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +177,8 @@ class Support:
 Request: TypeAlias = (
     Slice | CurrentFacts | NextOfTail | NextUnended | NextAssertive | Arriving | Standing | Speculation | Support
 )
+
+T = TypeVar("T")
+
+#: Yields batches of requests, is sent batches of answers in the same order, returns its result.
+Asking: TypeAlias = Generator[tuple[Request, ...], tuple[Any, ...], T]
