@@ -10,16 +10,29 @@ from __future__ import annotations
 
 from typing import Literal
 
-from memgraph_server.memory.dates import absolute, clock, durations, relative, seasons, vague, weekdays, years
+from memgraph_server.memory.dates import (
+    absolute,
+    clock,
+    durations,
+    other_languages,
+    relative,
+    seasons,
+    vague,
+    weekdays,
+    years,
+)
 from memgraph_server.memory.dates.calendar import FIRST_INSTANT, LAST_INSTANT, MINUTE, Now
 from memgraph_server.memory.dates.compose import composed
-from memgraph_server.memory.dates.grammar import Found, Scan, longest
+from memgraph_server.memory.dates.grammar import Found, Grammar, Scan, longest
 from memgraph_server.memory.dates.mention import ClaimedInterval, DateKind, DateMention, claimed_interval
+from memgraph_server.memory.dates.other_languages import find_unspaced
 from memgraph_server.memory.interval import Instant
 
 __all__ = ["ClaimedInterval", "DateKind", "DateMention", "claimed_interval", "find_dates"]
 
-_GRAMMARS = tuple(kind.GRAMMAR for kind in (absolute, weekdays, years, relative, durations, clock, seasons, vague))
+_GRAMMAR = Grammar.of(
+    *(kind.GRAMMAR for kind in (absolute, weekdays, years, relative, durations, clock, seasons, vague, other_languages))
+)
 
 
 def find_dates(
@@ -31,8 +44,8 @@ def find_dates(
     Dates outside the years 1 to 9999 are left out; ends beyond are clipped. Never raises.
     """
     scan = Scan.of(text, Now.of(at, utc_offset_minutes), utc_offset_minutes, direction)
-    found = longest([one for grammar in _GRAMMARS for one in grammar.find(scan)])
-    mentions = (_mention(one, text, utc_offset_minutes * MINUTE) for one in composed(found, scan))
+    found = composed(longest(_GRAMMAR.find(scan) + find_unspaced(scan)), scan)
+    mentions = (_mention(one, text, utc_offset_minutes * MINUTE) for one in found)
     return [mention for mention in mentions if mention is not None]
 
 

@@ -113,7 +113,7 @@ def _month_of_year(match: re.Match[str], _scan: Scan) -> Reading:
 
 
 _OF_YEAR = rf"(?:(?:,\s{{0,2}}| of | )(?P<year>{YEAR})| '(?P<short>\d\d)\b)?"
-_NO_CLOCK = r"(?!\s?(?:am|pm|a\.m|p\.m|:|%|\$|°))"
+_NO_CLOCK = r"(?!\s?(?:am|pm|a\.m|p\.m|:\d|%|\$|°))"
 
 
 @rule(MONTHS, rf"(?P<month>{MONTH})(?: the)? {_DD}{_SUFFIX}{_NO_CLOCK}(?!-\d|\.\d)(?:{_OF_YEAR})")

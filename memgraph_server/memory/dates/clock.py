@@ -23,7 +23,7 @@ _DAY_WORDS = {
 
 @rule(
     _DAY_WORDS,
-    r"(?P<word>\w+)(?:'s)?(?: (?:early |late )?(?P<part>morning|afternoon|evening|night|noon|lunchtime)\b)?",
+    r"(?P<word>\w+)(?:'s)?(?: (?:early |late )?(?P<part>morning|afternoon|arvo|evening|night|noon|lunchtime)\b)?",
 )
 def _day_word(match: re.Match[str], scan: Scan) -> Reading:
     word = match["word"]
@@ -41,8 +41,11 @@ def _two_days(match: re.Match[str], scan: Scan) -> Reading:
     return point(part_of(day, match["part"]), Precision.DAY) if match["part"] else day_point(day)
 
 
-@rule(["last", "this", "early", "late", "earlier"],
-      r"(?P<which>last night|this (?:early |late |past )?(?P<part>morning|afternoon|evening|night))\b")  # fmt: skip
+@rule(
+    ["last", "this", "early", "late", "earlier"],
+    r"(?P<which>last night|this (?:early |late |past )?"
+    r"(?P<part>morning|afternoon|arvo|evening|night))\b",
+)
 def _part_of_today(match: re.Match[str], scan: Scan) -> Reading:
     last = match["part"] is None
     return point(part_of(scan.now.day - last, "night" if last else match["part"]), Precision.DAY)

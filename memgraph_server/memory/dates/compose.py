@@ -34,9 +34,9 @@ def _stops(found: list[Found]) -> list[int]:
     return [0, *(one.stop for one in found)][: len(found)]
 
 
-_NEXT_TO = phrase(r"(?:,?\s{0,2}(?:the\s{1,3})?|,?\s{1,3}(?:on|at|around|of)\s{1,3}(?:the\s{1,3})?)$")
+_NEXT_TO = re.compile(r"[\s,:*_()]{1,6}(?:(?:on|at|around|of)\s{1,3})?(?:the\s{1,3})?")
 _SIDE = phrase(r" (?:before|after|prior to|following|preceding) (?:the )?$")
-_PART_AFTER = phrase(r" (?:early |late |in the )?(?P<part>morning|afternoon|evening|night|noon)\b")
+_PART_AFTER = phrase(r" (?:early |late |in the )?(?P<part>morning|afternoon|arvo|evening|night|noon)\b")
 
 
 def _joined(found: list[Found], scan: Scan) -> list[Found]:
@@ -70,8 +70,10 @@ def _both(left: Found, right: Found, scan: Scan) -> Found | None:
         return _weekday_beside(left, right, scan)
     if _NEXT_TO.fullmatch(between) is None:
         return None
+    same_day = a.role == "day" and b.role == "weekday" and weekday_of(day_of(a.period[0])) == b.weekday
     joined = {
         ("weekday", "day"): b,
+        ("day", "weekday"): a if same_day else None,
         ("weekday", "clock"): _on_day(a.period, b),
         ("day", "clock"): _on_day(a.period, b),
         ("clock", "weekday"): _on_day(b.period, a),
@@ -219,7 +221,8 @@ def _range(left: Found, right: Found, scan: Scan, before: int) -> Found | None:
     ends = _in_order(a, b)
     if ends is None:
         return None
-    end = ends[1][0] if to in ("until", "till", "up to") and b.precision is not Precision.DAY else ends[1][1]
+    exact = b.precision is Precision.INSTANT or (to in ("until", "till", "up to") and b.precision is not Precision.DAY)
+    end = ends[1][0] if exact else ends[1][1]
     start = left.start - len(head) + led.start() if led else left.start
     reading = Reading((ends[0][0], end), a.precision, DateKind.RANGE, a.approximate or b.approximate,
                       end_precision=b.precision, end_named=ends[1][0])  # fmt: skip
@@ -229,8 +232,9 @@ def _range(left: Found, right: Found, scan: Scan, before: int) -> Found | None:
 def _in_order(a: Reading, b: Reading) -> tuple[Period, Period] | None:
     """Both ends, where one without a year takes that of the other, or the next occurrence after it."""
     first, last = a.period or (0, 0), b.period or (0, 0)
-    if a.role == b.role == "clock" or Precision.INSTANT in (a.precision, b.precision):
-        return (first, last) if first[0] < last[0] else None
+    if b.role == "clock":
+        start = midnight(day_of(first[0])) + last[0] % DAY
+        return (first, (start, start + MINUTE)) if a.precision is Precision.INSTANT and first[0] < start else None
     try:
         if a.in_year and not b.in_year:
             first = _around(a, last[0], before=True)
@@ -262,12 +266,13 @@ def _to_now(one: Found, scan: Scan) -> Found:
 
 
 _OPERATOR = phrase(
-    r"\b(?P<op>ever since|since|until|'?til|till|up (?:to|until)|through|thru|by|before|prior to|after|"
+    r"\b(?P<op>ever since|since|seit|depuis|desde|"
+    r"until|'?til|till|up (?:to|until)|through|thru|by|before|prior to|after|"
     r"no later than|as of|starting|beginning|from)"
     r"(?: (?:around|about|roughly|the start of|at least|in|on|the))? (?:the )?$"
 )
 _ONWARD = phrase(r"\s{1,3}(?:on|onwards?)\b")
-_SINCE = ("ever since", "since", "as of", "starting", "beginning")
+_SINCE = ("ever since", "since", "seit", "depuis", "desde", "as of", "starting", "beginning")
 _UNTIL = ("until", "'til", "til", "till", "up to", "up until", "before", "prior to")
 
 

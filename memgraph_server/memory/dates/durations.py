@@ -80,17 +80,21 @@ def _half_ago(match: re.Match[str], scan: Scan) -> Reading | None:
     rf"(?:more )?(?P<unit>{UNIT})(?:' time)?(?! (?:of|old)\b)",
 )
 def _in(match: re.Match[str], scan: Scan) -> Reading | None:
-    if scan.points(match) == "past" and scan.direction != "future":
-        return None  # "I read it in two days": how long it took
     if match["n"].startswith("half"):
         return None
     count, vague = number(match["n"])
     unit = UNITS[match["unit"]]
     if not count:
         return None
+    if _NEVER.search(scan.folded[max(0, match.start() - 60) : match.start()]):
+        return rolling(scan.now, unit, -count, True, approximate=True)
+    if scan.points(match) == "past":
+        return None
     return point(away(scan.now, unit, count), precision_of(unit), approximate=vague or bool(match["around"]))
 
 
+#: "I haven't seen her in two weeks": since then.
+_NEVER = re.compile(r"\b(?:haven't|hasn't|have\snot|has\snot|never)\b[^.!?;\n]*$")
 _SPAN = r"(?:the |these |this )?(?P<side>last|past|previous|next|coming|following)"
 
 

@@ -42,6 +42,7 @@ class Reading:
     end_named: int | None = None
     open: bool = False  # the end is not said
     startless: bool = False  # the start is not said
+    weekday: int | None = None  # 0 for Monday, where only that is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,17 @@ class Grammar:
 
         return register
 
+    @classmethod
+    def of(cls, *parts: Grammar) -> Grammar:
+        """All rules of the parts; of equally long readings that of the first part wins."""
+        whole = cls()
+        for part in parts:
+            for word, rules in part._rules.items():
+                whole._rules.setdefault(word, []).extend(rules)
+        return whole
+
     def find(self, scan: Scan) -> list[Found]:
-        """All readings, overlaps resolved, by place."""
+        """All readings of all rules; they may overlap."""
         found: list[Found] = []
         for token in _TOKEN.finditer(scan.folded):
             word = token[0]
@@ -133,7 +143,7 @@ class Grammar:
                 match = rule.pattern.match(scan.folded, token.start())
                 if match is not None:
                     found.extend(read(match, rule.handler, scan))
-        return longest(found)
+        return found
 
 
 def read(match: re.Match[str], handler: Handler, scan: Scan) -> list[Found]:

@@ -82,15 +82,16 @@ ORDINALS = {
 G = r"\s{1,3}"  # a gap between words
 
 
-def _names(words: Iterable[str], *, long: int) -> str:
-    """An alternation; the abbreviations, shorter than `long`, may end in a dot."""
-    full = "|".join(word for word in words if len(word) >= long)
-    short = "|".join(sorted((word for word in words if len(word) < long), key=len, reverse=True))
+def _names(words: Iterable[str], abbreviated: re.Pattern[str]) -> str:
+    """An alternation; abbreviations may end in a dot."""
+    longest_first = sorted(words, key=len, reverse=True)
+    short = "|".join(word for word in longest_first if abbreviated.fullmatch(word))
+    full = "|".join(word for word in longest_first if not abbreviated.fullmatch(word))
     return rf"(?:(?:{full})\b|(?:{short})\b\.?)"
 
 
-MONTH = _names(MONTHS, long=5)
-WEEKDAY = _names(WEEKDAYS, long=6)
+MONTH = _names(MONTHS, re.compile("(?!may)...|sept"))
+WEEKDAY = _names(WEEKDAYS, re.compile(".{2,5}(?<!day)"))
 UNIT = "(?:" + "|".join(sorted(UNITS, key=len, reverse=True)) + r")\b"
 _TENS_WORD = "(?:" + "|".join(_TENS) + ")"
 _ONES_WORD = "(?:" + "|".join(sorted(_ONES, key=len, reverse=True)) + ")"

@@ -19,7 +19,7 @@ _CLUES = re.compile(
     r"(?P<past>was|were|did|had|went|got|saw|met|took|made|came|bought|ran|began|won|lost|gave|told|said|left|found|"
     r"been|became|felt|spent|read|wrote|kept|held|paid|sold|built|drove|flew|ate|sang|taught|thought|brought|caught|"
     r"broke|chose|fell|grew|heard|knew|led|put|sent|sat|stood|swam|threw|wore|hung|last|yesterday|ago|"
-    r"[a-z]{2,20}ed))\b"
+    r"(?:i|we|he|she|they|you|who|and|it)\s(?:[a-z]{2,10}ly\s|just\s|also\s|even\s|then\s)?[a-z]{2,20}ed))\b"
 )
 
 

@@ -25,7 +25,8 @@ from memgraph_server.memory.dates.calendar import (
 from memgraph_server.memory.interval import Precision
 
 PARTS = {
-    "morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30), "noon": (12, 13),
+    "morning": (5, 12), "afternoon": (12, 18), "arvo": (12, 18),
+    "evening": (18, 24), "night": (18, 30), "noon": (12, 13),
     "lunchtime": (12, 14), "midday": (12, 13), "midnight": (24, 25), "am": (0, 12), "dawn": (5, 8), "dusk": (18, 21),
 }  # fmt: skip
 _UNIT_PRECISION = {"month": Precision.MONTH, "quarter": Precision.MONTH}

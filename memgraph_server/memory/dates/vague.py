@@ -17,7 +17,7 @@ rule = GRAMMAR.rule
 
 _WHO = r"(?:my|his|her|their|our|your)"
 _SEASON = r"(?:spring|summer|autumn|fall|winter|christmas|easter|thanksgiving|halloween)"
-_DAYPART = r"(?:morning|afternoon|evening|night)"
+_DAYPART = r"(?:morning|afternoon|arvo|evening|night)"
 _WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 
 

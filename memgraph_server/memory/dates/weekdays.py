@@ -1,6 +1,6 @@
 """Weekdays and days of the month: "on Friday", "last Tues", "this coming Sunday", "on the 5th".
 
-Rules in `floating.py`. Short names need a capital and a preposition; "the 5th" needs a preposition, and nothing counted.
+Rules in `floating.py`. Short names need a capital and a preposition; "the 5th" needs a preposition and no noun.
 "next Friday" is that of the next calendar week, and approximate, since people differ.
 """
 
@@ -55,7 +55,9 @@ def _weekday(match: re.Match[str], scan: Scan) -> Reading | None:
         return None
     if scan.folded.startswith("friday night lights", match.start()) or before in _OTHER_DAYS:
         return None
-    return Reading(days(weekday(WEEKDAYS[name], scan.now, scan.points(match))), Precision.DAY, role="weekday")
+    wanted = WEEKDAYS[name]
+    day = weekday(wanted, scan.now, scan.points(match))
+    return Reading(days(day), Precision.DAY, role="weekday", weekday=wanted)
 
 
 @rule(WHICH_STARTS, rf"{WHICH_WORDS} (?P<name>{WEEKDAY})")
