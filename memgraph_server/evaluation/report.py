@@ -1,0 +1,245 @@
+"""Figures from what was measured: the report as JSON, as tables and as a plot.
+
+The JSON has, in percent unless its name says otherwise:
+- `budgets`: {"2048": {"all", a figure a category, "questions", "partial", "by_age", "intervals", …}};
+- `baselines`: {"bm25": {"budgets": the same}, …};
+- `abstention_auroc`: how well answerability tells answerable questions from others, in percent; null without both;
+- `abstention`, `extraction`, `timings`, `versions`, and `questions`: what each question missed.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from memgraph_server import __version__
+from memgraph_server.errors import InvalidInput
+from memgraph_server.evaluation.recall import Outcome, auroc, reliability, summarize
+from memgraph_server.evaluation.transcripts import Conversation
+from memgraph_server.wiring import Services
+
+if TYPE_CHECKING:
+    from memgraph_server.evaluation.run import Measured
+
+_LIBRARIES = ("numpy", "onnxruntime", "spacy", "tokenizers")
+_BAR_WIDTH = 40
+
+
+def build(
+    name: str,
+    conversations: Sequence[Conversation],
+    measured: Measured,
+    versions: Mapping[str, str],
+    seconds: float,
+) -> dict[str, Any]:
+    return {
+        "file": name,
+        "conversations": len(conversations),
+        "turns": measured.turns,
+        "budgets": _budgets(measured.outcomes),
+        "abstention_auroc": _abstention_auroc(measured.abstention),
+        "abstention": _abstention(measured.abstention),
+        "baselines": {name: {"budgets": _rival_budgets(found)} for name, found in measured.baselines.items()},
+        "extraction": _extraction(measured),
+        "timings": _timings(measured, seconds),
+        "versions": dict(versions),
+        "questions": _questions(conversations, measured),
+    }
+
+
+def versions(services: Services) -> dict[str, str]:
+    libraries = {}
+    for library in _LIBRARIES:
+        try:
+            libraries[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return {
+        "memgraph-server": __version__,
+        "embedder": services.embedder.get().name,
+        "extractor": services.extractor.get().name,
+        "python": platform.python_version(),
+        **libraries,
+    }
+
+
+def _budgets(outcomes: Mapping[int, Sequence[Outcome]]) -> dict[str, Any]:
+    return {str(budget): summarize(found) for budget, found in sorted(outcomes.items())}
+
+
+def _rival_budgets(outcomes: Mapping[int, Sequence[Outcome]]) -> dict[str, Any]:
+    """A baseline has no graph."""
+    return {
+        budget: {key: value for key, value in figures.items() if not key.endswith("reached_by_graph")}
+        for budget, figures in _budgets(outcomes).items()
+    }
+
+
+def _abstention_auroc(forecasts: Sequence[tuple[float, bool]]) -> float | None:
+    found = auroc(
+        [p for p, answerable in forecasts if answerable], [p for p, answerable in forecasts if not answerable]
+    )
+    return None if found is None else round(100 * found, 2)
+
+
+def _abstention(forecasts: Sequence[tuple[float, bool]]) -> dict[str, Any]:
+    """Reliability needs both kinds; with one kind only it would call any confident memory well calibrated."""
+    unanswerable = sum(not answerable for _, answerable in forecasts)
+    counts = {"answerable": len(forecasts) - unanswerable, "unanswerable": unanswerable}
+    return counts | (reliability(forecasts) if counts["answerable"] and unanswerable else {})
+
+
+def _extraction(measured: Measured) -> dict[str, Any]:
+    turns = measured.facts_per_turn.total()
+    facts = sum(facts * count for facts, count in measured.facts_per_turn.items())
+    coverage = 100 * measured.evidence_with_facts / measured.evidence_turns if measured.evidence_turns else None
+    return {
+        "evidence_turns": measured.evidence_turns,
+        "evidence_turns_with_a_fact": None if coverage is None else round(coverage, 2),
+        "facts_a_turn": round(facts / turns, 3) if turns else None,
+        "turns_without_a_fact": round(100 * measured.facts_per_turn[0] / turns, 2) if turns else None,
+        "dead_turns": measured.dead_turns,
+    }
+
+
+def _timings(measured: Measured, seconds: float) -> dict[str, Any]:
+    asked = [o.milliseconds for found in measured.outcomes.values() for o in found if o.milliseconds is not None]
+    speed = measured.ingested_turns / measured.ingest_seconds if measured.ingest_seconds else None
+    stages = sorted({name for usage in measured.stages for name in usage})
+    return {
+        "seconds": round(seconds, 2),
+        "turns_a_second": None if speed is None else round(speed, 1),
+        "ingested_turns": measured.ingested_turns,
+        "query_milliseconds_p50": round(float(np.percentile(asked, 50)), 2) if asked else None,
+        "query_milliseconds_p95": round(float(np.percentile(asked, 95)), 2) if asked else None,
+        "mean_usage": {name: round(_mean(usage.get(name, 0.0) for usage in measured.stages), 3) for name in stages},
+    }
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(list(values)))
+
+
+def _questions(conversations: Sequence[Conversation], measured: Measured) -> list[dict[str, Any]]:
+    answerability = {
+        (o.conversation, o.probe_id): o.answerability for found in measured.outcomes.values() for o in found
+    }
+    return [
+        {
+            "id": probe.id,
+            "conversation": conversation.id,
+            "category": probe.category,
+            "text": probe.text,
+            "evidence": sorted(probe.evidence_turns or probe.evidence_sessions),
+            "answerability": answerability.get((conversation.id, probe.id)),
+            "missing": {
+                str(budget): lacking for budget, lacking in measured.missing[conversation.id, probe.id].items()
+            },
+        }
+        for conversation in conversations
+        for probe in conversation.probes
+    ]
+
+
+def show(result: Mapping[str, Any], console: Console) -> None:
+    """Tables for people; everything is in the JSON too."""
+    console.print(_recall_table(result))
+    for budget, figures in result["budgets"].items():
+        console.print(_line(budget, figures))
+    console.print(_facts_line(result))
+    console.print(terminal_plot(result), markup=False, highlight=False)
+
+
+def _recall_table(result: Mapping[str, Any]) -> Table:
+    categories = list(next(iter(result["budgets"].values()))["questions_by_category"])
+    table = Table(title=f"Evidence recall, {result['file']} (percent of questions with all evidence returned)")
+    for column in ("budget", "policy", "all", "95 %", "partial", *categories):
+        table.add_column(column.replace("_", " "), justify="left" if column == "policy" else "right")
+    for budget in result["budgets"]:
+        for policy, figures in _policies(result, budget):
+            low, high = figures["intervals"]["all"]
+            shown = [f"{figures[c]:.1f}" for c in categories]
+            table.add_row(
+                budget, policy, f"{figures['all']:.1f}", f"{low:.1f}–{high:.1f}", f"{figures['partial']:.1f}", *shown
+            )
+        table.add_section()
+    return table
+
+
+def _policies(result: Mapping[str, Any], budget: str) -> list[tuple[str, Mapping[str, Any]]]:
+    rivals = [(name, found["budgets"][budget]) for name, found in result["baselines"].items()]
+    return [("memory", result["budgets"][budget]), *rivals]
+
+
+def _line(budget: str, figures: Mapping[str, Any]) -> str:
+    ages = ", ".join(f"{name.replace('_', ' ')} {split['recall']:.0f}" for name, split in figures["by_age"].items())
+    spread = figures["leave_one_conversation_out"]
+    without = f"; leaving one conversation out {spread[0]:.1f}–{spread[1]:.1f}" if spread else ""
+    return (
+        f"{budget} tokens: {figures['questions']} questions; all evidence by the graph"
+        f" {figures['reached_by_graph']:.1f} %; sessions back: {ages}{without}"
+    )
+
+
+def _facts_line(result: Mapping[str, Any]) -> str:
+    extraction, timings = result["extraction"], result["timings"]
+    parts = [
+        f"abstention AUROC {_or_none(result['abstention_auroc'])} %",
+        f"evidence turns with a fact {_or_none(extraction['evidence_turns_with_a_fact'])} %",
+        f"facts a turn {_or_none(extraction['facts_a_turn'])}",
+        f"ingest {_or_none(timings['turns_a_second'])} turns/s",
+        f"query p50 {_or_none(timings['query_milliseconds_p50'])} ms",
+        f"p95 {_or_none(timings['query_milliseconds_p95'])} ms",
+    ]
+    return "; ".join(parts)
+
+
+def _or_none(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def terminal_plot(result: Mapping[str, Any]) -> str:
+    """Recall against budget as bars, for a terminal."""
+    rows = []
+    for budget in result["budgets"]:
+        for policy, figures in _policies(result, budget):
+            bar = "█" * round(_BAR_WIDTH * figures["all"] / 100)
+            rows.append(f"{budget:>7} {policy:<18} {bar:<{_BAR_WIDTH}} {figures['all']:5.1f}")
+    return "\n".join(rows)
+
+
+def check_plot(path: Path) -> None:
+    """Raises InvalidInput where a plot could not be written."""
+    if path.suffix not in {".svg", ".png", ".pdf"}:
+        raise InvalidInput("a plot is written as .svg, .png or .pdf", field="plot")
+    if find_spec("matplotlib") is None:
+        raise InvalidInput("a plot needs matplotlib: pip install 'memgraph-server[plots]'", field="plot")
+
+
+def plot(result: Mapping[str, Any], path: Path) -> None:
+    """Recall against budget, one line a policy, the memory's with its interval."""
+    from matplotlib.figure import Figure
+
+    budgets = [int(budget) for budget in result["budgets"]]
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for number, (policy, _) in enumerate(_policies(result, str(budgets[0]))):
+        recall = [dict(_policies(result, str(budget)))[policy]["all"] for budget in budgets]
+        axes.plot(budgets, recall, marker="o", label=policy, linewidth=2.5 if number == 0 else 1.2)
+    bands = [result["budgets"][str(budget)]["intervals"]["all"] for budget in budgets]
+    axes.fill_between(budgets, [low for low, _ in bands], [high for _, high in bands], alpha=0.15)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])
+    axes.set(xlabel="context budget (tokens)", ylabel="questions with all evidence (%)", ylim=(0, 100))
+    axes.set_title(f"Evidence recall, {result['file']}")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path)
