@@ -19,7 +19,7 @@ Floats = NDArray[np.float32]
 class Encoding:
     """One text as vectors.
 
-    pooled: shape (dimension,), unit length.
+    pooled: shape (dimension,), unit length; zeros for a text without any word piece (empty, white space).
     tokens: shape (n, dimension), unit rows, one for each word piece of the text (special tokens left out), cut at the
         model's limit. Empty, shape (0, dimension), where the model gives none.
     pieces: the word pieces, as many as rows in `tokens`.
