@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Set
 
 import pytest
 from hypothesis import given
@@ -34,7 +35,7 @@ def conversation(*sessions: int) -> Conversation:
 
 
 def probe(
-    turns: set[str] = frozenset(), sessions: set[str] = frozenset(), *, sees: int = 6, answerable: bool = True
+    turns: Set[str] = frozenset(), sessions: Set[str] = frozenset(), *, sees: int = 6, answerable: bool = True
 ) -> Probe:
     named = sessions or {turn.split(":")[0] for turn in turns}
     return Probe("p", "q", "single_hop", 0, sees, frozenset(turns), frozenset(named), answerable=answerable)

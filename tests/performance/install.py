@@ -36,7 +36,7 @@ def measure(folder: Path) -> list[Figure]:
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     python = folder / "venv" / "bin" / "python"
     empty = size_gb(folder / "venv")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)]
     subprocess.run(pip, check=True, cwd=folder)
     installed = time.perf_counter() - began
     subprocess.run([python, "-c", _USE], check=True, cwd=folder, env=os.environ | _NOWHERE)

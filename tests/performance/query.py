@@ -76,7 +76,8 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--budget", type=int, default=2048)
     options = parser.parse_args()
-    by_size, stages = {}, {}
+    by_size: dict[int, list[float]] = {}
+    stages: dict[str, float] = {}
     with TemporaryDirectory(prefix="memgraph-speed-") as folder:
         for facts in options.facts:
             by_size[facts], stages = measure(facts, options.questions, options.budget, Path(folder))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _RELATIONS = ("likes", "dislikes", "visited", "bought", "read", "watched", "cook
 _THINGS = ("book", "lake", "song", "cake", "bridge", "garden", "film", "train", "coat", "recipe", "game", "museum")
 _QUALITIES = ("red", "old", "quiet", "bright", "small", "distant", "warm", "famous", "hidden", "broken", "new", "tall")
 _BATCH = 1_000
+_Item = TypeVar("_Item")
 
 
 class HashedVectors:
@@ -124,7 +126,7 @@ def fill(store: GraphStore, namespace: str, vectors: Embedder, *, facts: int, tu
         store.assert_facts(namespace, claims, pooled, now=now)
 
 
-def _batches(items: Sequence[Turn] | Iterator[Proposal]) -> Iterator[list[object]]:
+def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, _BATCH)):
         yield batch
