@@ -1,0 +1,254 @@
+# ruff: noqa: S608  queries are put together from constants of this file; values are bound
+"""Assertions: written once, placed under a key, and withdrawn (schema/sqlite/0004_beliefs.sql).
+
+An assertion without an id gets one derived from all that it says, so that saying the very same thing again, about the
+same time and from the same source, is once. Placing it writes the stakes that belief asks for; taking it out of its key
+(a withdrawal, a merge) closes the placement and removes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from memgraph_server.errors import Conflict, NotFound
+from memgraph_server.memory.facts import STABLE_THRESHOLD, Assertion, Intent, Polarity
+from memgraph_server.memory.interval import Basis, Instant, Precision
+from memgraph_server.memory.proposals import Proposal
+from memgraph_server.stores.names import normalized_name
+from memgraph_server.stores.port import AssertionView
+from memgraph_server.stores.sqlite.answers import ANY_TAIL, BOUNDED, ENDING, OPEN
+
+_SAID = (
+    "relation",
+    "valid_from",
+    "valid_to",
+    "evidence_at",
+    "confidence",
+    "intent",
+    "polarity",
+    "ongoing",
+    "turn_id",
+    "from_precision",
+    "to_precision",
+    "from_basis",
+    "to_basis",
+    "source",
+)
+_COLUMNS = f"handle, namespace, id, head, tail, recorded_at, span_start, span_end, {', '.join(_SAID)}"
+_PLACES = ", ".join("?" * (8 + len(_SAID)))
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An assertion as it counts: under the entities that stand now for those it named."""
+
+    assertion: int
+    id: str
+    head: int
+    relation: str
+    tail: int | None
+    valid_from: Instant
+    valid_to: Instant | None
+    evidence_at: Instant
+    confidence: float
+    polarity: str
+    ongoing: bool
+
+    @property
+    def is_claim(self) -> bool:
+        return self.polarity == Polarity.CLAIM
+
+
+_PLACED = """a.handle, a.id, p.head, p.relation, p.tail, a.valid_from, a.valid_to, a.evidence_at, a.confidence,
+    a.polarity, a.ongoing"""
+
+
+def assertion_id(namespace: str, proposal: Proposal) -> str:
+    """The proposal's own id, or one derived from all it says."""
+    if proposal.id is not None:
+        return proposal.id
+    said = {field.name: getattr(proposal, field.name) for field in fields(proposal)}
+    said |= {"namespace": namespace, "head": normalized_name(proposal.head)}
+    said["tail"] = None if proposal.tail is None else normalized_name(proposal.tail)
+    for left_out in ("id", "head_type", "tail_type"):
+        del said[left_out]
+    return f"a_{hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"
+
+
+def content(proposal: Proposal, head: int, tail: int | None) -> tuple[object, ...]:
+    """What must be equal for an id to be the same assertion."""
+    return (head, tail, *(proposal.span or (None, None)), *(_plain(getattr(proposal, name)) for name in _SAID))
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, bool) else str(value) if isinstance(value, str) else value
+
+
+def known(connection: sqlite3.Connection, namespace: int, ids: Sequence[str]) -> dict[str, tuple[object, ...]]:
+    """Content of the assertions that are stored already, by id."""
+    query = f"""
+        SELECT a.id, a.head, a.tail, a.span_start, a.span_end, {", ".join(f"a.{name}" for name in _SAID)}
+        FROM json_each(?) wanted CROSS JOIN assertion a WHERE a.namespace = ? AND a.id = wanted.value"""
+    rows = connection.execute(query, (json.dumps(list(ids)), namespace))
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def require_same(identifier: str, stored: tuple[object, ...], given: tuple[object, ...]) -> None:
+    if stored != given:
+        raise Conflict(f"assertion {identifier!r} is known already with other content", field="id")
+
+
+def write(
+    connection: sqlite3.Connection,
+    namespace: int,
+    new: tuple[int, str],
+    proposal: Proposal,
+    *,
+    ends: tuple[int, int | None],
+    stamp: Instant,
+) -> None:
+    """`new`: its handle and id. `ends`: head and tail as said."""
+    start, end = proposal.span or (None, None)
+    handle, identifier = new
+    row = (handle, namespace, identifier, *ends, stamp, start, end)
+    values = (_plain(getattr(proposal, name)) for name in _SAID)
+    connection.execute(f"INSERT INTO assertion ({_COLUMNS}) VALUES ({_PLACES})", (*row, *values))
+
+
+def place(connection: sqlite3.Connection, namespace: int, placed: Placed, antonym: str | None, stamp: Instant) -> None:
+    query = """
+        INSERT INTO placement (namespace, assertion, head, relation, tail, recorded_from)
+        VALUES (?, ?, ?, ?, ?, ?)"""
+    row = (namespace, placed.assertion, placed.head, placed.relation, placed.tail, stamp)
+    connection.execute(query, row)
+    connection.executemany(
+        """
+        INSERT INTO stake (namespace, head, relation, tail, kind, assertive, anchor, evidence_at, confidence, id,
+            assertion, valid_from, valid_to, second_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        ((namespace, *stake) for stake in _stakes(placed, antonym)),
+    )
+
+
+def displace(
+    connection: sqlite3.Connection, namespace: int, placed: Placed, antonym: str | None, stamp: Instant
+) -> None:
+    """Take it out of its key as of now. A placement that nobody can have seen, made at this instant, goes."""
+    where = "namespace = ? AND assertion = ? AND recorded_to IS NULL"
+    values = (namespace, placed.assertion)
+    connection.execute(f"DELETE FROM placement WHERE {where} AND recorded_from = ?", (*values, stamp))
+    connection.execute(f"UPDATE placement SET recorded_to = ? WHERE {where}", (stamp, *values))
+    connection.executemany(
+        """
+        DELETE FROM stake WHERE namespace = ? AND head = ? AND relation = ? AND tail = ? AND kind = ?
+        AND assertive = ? AND anchor = ? AND evidence_at = ? AND confidence = ? AND id = ?""",
+        ((namespace, *stake[:9]) for stake in _stakes(placed, antonym)),
+    )
+
+
+def _stakes(placed: Placed, antonym: str | None) -> Iterator[tuple[object, ...]]:
+    """Rows of `stake` after the namespace: its own, and under the antonym's key those of a claim as an ending."""
+    end = placed.valid_to if placed.is_claim else None
+    second = _second_anchor(placed)
+    kind = ENDING if not placed.is_claim else OPEN if end is None else BOUNDED
+    for anchor in (placed.valid_from, second):
+        if anchor is not None:
+            yield _stake(placed, placed.relation, kind, anchor=anchor, end=end, second=second)
+    if antonym is not None and placed.is_claim:
+        yield _stake(placed, antonym, ENDING, anchor=placed.valid_from)
+
+
+def _stake(
+    placed: Placed,
+    relation: str,
+    kind: int,
+    *,
+    anchor: Instant,
+    end: Instant | None = None,
+    second: Instant | None = None,
+) -> tuple[object, ...]:
+    tail = ANY_TAIL if placed.tail is None else placed.tail
+    assertive = int(placed.confidence >= STABLE_THRESHOLD)
+    order = (anchor, placed.evidence_at, placed.confidence, placed.id)
+    return (placed.head, relation, tail, kind, assertive, *order, placed.assertion, placed.valid_from, end, second)
+
+
+def _second_anchor(placed: Placed) -> Instant | None:
+    """A claim said to hold while speaking is vouched for at its evidence time too (memory/belief.py, `stakes`)."""
+    vouched = placed.is_claim and placed.valid_to is None and placed.ongoing
+    return placed.evidence_at if vouched and placed.evidence_at > placed.valid_from else None
+
+
+def withdraw(connection: sqlite3.Connection, namespace: int, assertion: int, reason: str, stamp: Instant) -> bool:
+    """Record the withdrawal; False where it was withdrawn before."""
+    query = "INSERT OR IGNORE INTO withdrawal (namespace, assertion, reason, recorded_at) VALUES (?, ?, ?, ?)"
+    return connection.execute(query, (namespace, assertion, reason, stamp)).rowcount == 1
+
+
+def handle_of(connection: sqlite3.Connection, namespace: int, identifier: str) -> int:
+    """Raises NotFound."""
+    query = "SELECT handle FROM assertion WHERE namespace = ? AND id = ?"
+    row = connection.execute(query, (namespace, identifier)).fetchone()
+    if row is None:
+        raise NotFound(f"there is no assertion {identifier!r}")
+    return int(row[0])
+
+
+def placed_now(connection: sqlite3.Connection, namespace: int, where: str, values: Iterable[object]) -> list[Placed]:
+    """Assertions that count now. `where`: a condition of this package on `p` (placement) or `a` (assertion)."""
+    query = f"""
+        SELECT {_PLACED} FROM placement p JOIN assertion a ON a.handle = p.assertion
+        WHERE p.namespace = ? AND p.recorded_to IS NULL AND {where} ORDER BY p.number"""
+    rows = connection.execute(query, (namespace, *values))
+    return [_placed_row(row) for row in rows]
+
+
+def _placed_row(row: tuple[Any, ...]) -> Placed:
+    handle, identifier, head, relation, tail, start, end, evidence, confidence, polarity, ongoing = row
+    return Placed(
+        handle,
+        identifier,
+        head,
+        relation,
+        tail,
+        start,
+        end,
+        evidence,
+        confidence,
+        polarity,
+        bool(ongoing),
+    )
+
+
+def view(connection: sqlite3.Connection, namespace: int, identifier: str) -> AssertionView:
+    query = f"""
+        SELECT a.id, h.id, a.relation, t.id, a.recorded_at, a.span_start, a.span_end, h.name, t.name, w.recorded_at,
+            w.reason, {", ".join(f"a.{name}" for name in _SAID[1:])}
+        FROM assertion a JOIN entity h ON h.handle = a.head LEFT JOIN entity t ON t.handle = a.tail
+        LEFT JOIN withdrawal w ON w.namespace = a.namespace AND w.assertion = a.handle
+        WHERE a.namespace = ? AND a.id = ?"""
+    row = connection.execute(query, (namespace, identifier)).fetchone()
+    if row is None:
+        raise NotFound(f"there is no assertion {identifier!r}")
+    said = dict(zip(_SAID[1:], row[11:], strict=True))
+    return AssertionView(_assertion(row, said), row[7], row[8], row[9], row[10])
+
+
+def _assertion(row: tuple[Any, ...], said: dict[str, Any]) -> Assertion:
+    identifier, head, relation, tail, recorded_at, start, end = row[:7]
+    said |= {
+        "intent": Intent(said["intent"]),
+        "polarity": Polarity(said["polarity"]),
+        "ongoing": bool(said["ongoing"]),
+        "from_precision": Precision(said["from_precision"]),
+        "to_precision": Precision(said["to_precision"]),
+        "from_basis": Basis(said["from_basis"]),
+        "to_basis": Basis(said["to_basis"]),
+        "span": None if start is None else (start, end),
+    }
+    return Assertion(identifier, head, relation, tail, recorded_at=recorded_at, **said)

@@ -1,0 +1,90 @@
+# ruff: noqa: S608  queries are put together from constants of this file; values are bound
+"""What concerns the whole store: its integrity, and vectors that another embedder made, or none did."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+
+from memgraph_server.errors import InvalidInput
+from memgraph_server.stores.port import Floats, TurnVectors
+from memgraph_server.stores.sqlite.connection import Connections
+from memgraph_server.stores.sqlite.vectors import Space, write_triple_vector, write_turn_vectors
+
+_COUNTS = (
+    (
+        "turns counted",
+        """SELECT count(*) FROM namespace n
+        WHERE n.turns <> (SELECT count(*) FROM turn t WHERE t.namespace = n.id)""",
+    ),
+    (
+        "turns without a state",
+        "SELECT count(*) FROM turn t WHERE NOT EXISTS (SELECT 1 FROM reading r WHERE r.turn = t.handle)",
+    ),
+    (
+        "facts without a triple",
+        "SELECT count(*) FROM fact f WHERE NOT EXISTS (SELECT 1 FROM triple t WHERE t.number = f.triple)",
+    ),
+    (
+        "sessions whose pending turns are not due",
+        """SELECT count(*) FROM session s WHERE (s.due_at IS NULL) = EXISTS (SELECT 1 FROM reading r
+        WHERE r.namespace = s.namespace AND r.session = s.handle AND r.state = 'pending')""",
+    ),
+)
+
+
+def problems(connections: Connections) -> list[str]:
+    """In words; empty where there are none. Reads the whole file."""
+    with connections.reading() as connection:
+        found = [text for (text,) in connection.execute("PRAGMA integrity_check") if text != "ok"]
+        found += [
+            f"row {row[1]} of {row[0]} refers to nothing" for row in connection.execute("PRAGMA foreign_key_check")
+        ]
+        for what, query in _COUNTS:
+            wrong = connection.execute(query).fetchone()[0]
+            if wrong:
+                found.append(f"{what}: {wrong} wrong")
+        return found
+
+
+def stale_vectors(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[str, str, str]]:
+    """(namespace, "turn" or "triple", turn id or triple text). A turn that is still pending gets its vectors anyway."""
+    missing = "v.number IS NULL OR v.embedder <> coalesce((SELECT id FROM embedder WHERE name = :embedder), 0)"
+    query = f"""
+        SELECT * FROM (
+            SELECT n.name, 'turn', t.id FROM turn t JOIN namespace n ON n.id = t.namespace
+            JOIN reading r ON r.turn = t.handle
+            LEFT JOIN turn_vector v ON v.namespace = t.namespace AND v.turn = t.handle
+            WHERE r.state = 'done' AND ({missing}) LIMIT :limit)
+        UNION ALL SELECT * FROM (
+            SELECT DISTINCT n.name, 'triple', t.text FROM triple t JOIN namespace n ON n.id = t.namespace
+            LEFT JOIN triple_vector v ON v.namespace = t.namespace AND v.triple = t.number
+            WHERE {missing} LIMIT :limit)
+        LIMIT :limit"""
+    return connection.execute(query, {"embedder": embedder, "limit": limit}).fetchall()
+
+
+def replace_vectors(
+    connection: sqlite3.Connection,
+    namespace: int,
+    space: Space,
+    turns: Mapping[str, TurnVectors],
+    triples: Mapping[str, Floats],
+) -> None:
+    """Turns and triples that do not exist (any more) are passed over. Raises InvalidInput for a vector of no use."""
+    for turn_id, vectors in turns.items():
+        _require(space, vectors.pooled)
+        query = "SELECT handle FROM turn WHERE namespace = ? AND id = ?"
+        for (turn,) in connection.execute(query, (namespace, turn_id)).fetchall():
+            write_turn_vectors(connection, namespace, turn, vectors, space)
+    for text, vector in triples.items():
+        _require(space, vector)
+        query = "SELECT number, head, tail FROM triple WHERE namespace = ? AND text = ?"
+        for triple in connection.execute(query, (namespace, text)).fetchall():
+            write_triple_vector(connection, namespace, triple, vector, space)
+    connection.execute("UPDATE namespace SET generation = generation + 1 WHERE id = ?", (namespace,))
+
+
+def _require(space: Space, vector: Floats) -> None:
+    if space.usable(vector) is None:
+        raise InvalidInput(f"a vector of {space.dimension} finite numbers is needed", field="vectors")

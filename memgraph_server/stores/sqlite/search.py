@@ -1,0 +1,113 @@
+"""What finds turns: postings of the inverted index, vectors, and the cards that ranking reads (0002_search.sql)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+import numpy as np
+
+from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
+from memgraph_server.stores.sqlite.vectors import Indexes, Space, cosines, restored
+
+#: A term in more turns than this says nothing about one of them; its postings are not read.
+CEILING = 50_000
+#: Candidates by bits for one answer by the vectors themselves.
+WIDENING = 4
+
+_CARD = """
+    SELECT t.handle, t.id, s.id, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
+        (SELECT b.handle FROM turn b WHERE b.namespace = t.namespace AND b.session = t.session
+            AND b.position = t.position - 1),
+        (SELECT a.handle FROM turn a WHERE a.namespace = t.namespace AND a.session = t.session
+            AND a.position = t.position + 1)
+    FROM json_each(?) wanted CROSS JOIN turn t ON t.handle = wanted.value JOIN session s ON s.handle = t.session
+    WHERE t.namespace = ?"""
+
+
+def corpus_size(connection: sqlite3.Connection, namespace: int) -> CorpusSize:
+    row = connection.execute("SELECT turns, terms FROM namespace WHERE id = ?", (namespace,)).fetchone()
+    return CorpusSize(*row) if row else CorpusSize(0, 0)
+
+
+def postings(connection: sqlite3.Connection, namespace: int, terms: Sequence[str]) -> dict[str, Posting]:
+    """Of each term that occurs anywhere in the namespace."""
+    query = """
+        SELECT t.term, t.documents FROM json_each(?) wanted CROSS JOIN term t
+        WHERE t.namespace = ? AND t.term = wanted.value"""
+    found = dict(connection.execute(query, (json.dumps(list(dict.fromkeys(terms))), namespace)))
+    return {term: _posting(connection, namespace, term, documents) for term, documents in found.items()}
+
+
+def _posting(connection: sqlite3.Connection, namespace: int, term: str, documents: int) -> Posting:
+    if documents > CEILING:
+        return Posting(documents, np.zeros(0, np.int64), np.zeros(0, np.int32))
+    query = "SELECT turn, count FROM posting WHERE namespace = ? AND term = ? ORDER BY turn"
+    rows = np.array(connection.execute(query, (namespace, term)).fetchall(), dtype=np.int64).reshape(-1, 2)
+    return Posting(documents, np.ascontiguousarray(rows[:, 0]), rows[:, 1].astype(np.int32))
+
+
+def nearest_turns(
+    connection: sqlite3.Connection, namespace: int, vector: Floats, limit: int, *, space: Space, indexes: Indexes
+) -> list[tuple[int, float]]:
+    """By bits first, then by the quantized vectors."""
+    query = space.usable(vector)
+    if query is None or limit == 0:
+        return []
+    candidates, _ = indexes.nearest(connection, namespace, "turn", query, k=max(limit * WIDENING, limit + 50))
+    statement = """
+        SELECT v.turn, v.pooled FROM json_each(?) wanted CROSS JOIN turn_vector v
+        WHERE v.namespace = ? AND v.turn = wanted.value"""
+    rows = connection.execute(statement, (json.dumps(candidates.tolist()), namespace)).fetchall()
+    if not rows:
+        return []
+    scores = cosines(query, [pooled for _, pooled in rows])
+    ranked = sorted(((turn, float(score)) for (turn, _), score in zip(rows, scores, strict=True)), key=_best_first)
+    return ranked[:limit]
+
+
+def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
+    return -scored[1], scored[0]
+
+
+def turn_cards(
+    connection: sqlite3.Connection, namespace: int, handles: Sequence[int], vectors: bool, space: Space
+) -> dict[int, TurnCard]:
+    wanted = json.dumps([int(handle) for handle in handles])
+    found = _vectors(connection, namespace, wanted, space) if vectors else {}
+    nothing: _Vectors = (None, None, ())
+    rows = connection.execute(_CARD, (wanted, namespace))
+    return {row[0]: TurnCard(*(*row, *found.get(row[0], nothing))) for row in rows}
+
+
+_Vectors = tuple[Floats | None, "np.ndarray[tuple[int, int], np.dtype[np.uint8]] | None", tuple[str, ...]]
+
+
+def _vectors(connection: sqlite3.Connection, namespace: int, wanted: str, space: Space) -> dict[int, _Vectors]:
+    query = """
+        SELECT v.turn, v.pooled, v.token_bits, v.pieces FROM json_each(?) wanted
+        CROSS JOIN turn_vector v ON v.namespace = ? AND v.turn = wanted.value JOIN embedder e ON e.id = v.embedder
+        WHERE e.name = ? AND e.dimension = ?"""
+    rows = connection.execute(query, (wanted, namespace, space.embedder, space.dimension))
+    return {
+        turn: (
+            restored(pooled)[: space.dimension],
+            np.frombuffer(bits, dtype=np.uint8).reshape(-1, space.width // 8),
+            tuple(json.loads(pieces)),
+        )
+        for turn, pooled, bits, pieces in rows
+    }
+
+
+def sample_turns(connection: sqlite3.Connection, namespace: int, count: int) -> list[int]:
+    """By order of arrival within the namespace, first and last included."""
+    turns = corpus_size(connection, namespace).turns
+    taken = min(count, turns)
+    if taken <= 0:
+        return []
+    ordinals = np.unique(np.linspace(0, turns - 1, taken).round().astype(np.int64)).tolist()
+    query = """
+        SELECT t.handle FROM json_each(?) wanted CROSS JOIN turn t
+        WHERE t.namespace = ? AND t.ordinal = wanted.value ORDER BY t.handle"""
+    return [handle for (handle,) in connection.execute(query, (json.dumps(ordinals), namespace))]
