@@ -1,0 +1,235 @@
+"""The worker's step: pending turns of one session are read by the models and their facts applied, in order.
+
+    lease ── turns in context ──> extract ─┐
+                    └───────────> embed ───┴─> outcome ──> apply (one transaction a turn)
+
+Rules:
+- a batch is cut into small slices: while one is embedded (outside the interpreter's lock) the next is parsed, and the
+  one before is applied, so that the slower model alone sets the pace;
+- a slice that fails is read again turn by turn, so that one turn cannot take its neighbours with it;
+- the first turn that fails ends the batch: later turns of its session wait for it, until it is done or dead;
+- a model or a store that is down is nobody's fault: the error goes to the caller and no try is counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from memgraph_server.errors import MemgraphServerError, NotFound
+from memgraph_server.language.port import Embedder, Encoding, Extraction, Extractor, TurnInContext
+from memgraph_server.memory.interval import Instant
+from memgraph_server.memory.proposals import triple_text
+from memgraph_server.memory.turns import Role, Turn
+from memgraph_server.stores.port import GraphStore, Lease, TurnOutcome, TurnVectors
+
+#: Turns parsed and embedded together; small, so that the first facts are there soon and overlap begins early.
+SLICE = 8
+#: Turns before the first of a batch that the extractor is shown.
+CONTEXT = 4
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """When a turn is tried again: after 1, 2, 4 … seconds, at most `longest`; dead after `attempts` tries."""
+
+    attempts: int = 5
+    first_seconds: float = 1.0
+    longest_seconds: float = 60.0
+
+    def final(self, tries: int) -> bool:
+        return tries >= self.attempts
+
+    def wait(self, tries: int) -> float:
+        """Seconds to wait after the given number of failed tries (1 or more)."""
+        return min(self.longest_seconds, self.first_seconds * 2.0 ** (tries - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The models, two threads to run them side by side, and the rules of retry."""
+
+    store: GraphStore
+    extractor: Extractor
+    embedder: Embedder
+    retries: Retries = field(default_factory=Retries)
+    parsing: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "extract"))
+    embedding: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "embed"))
+
+    def close(self) -> None:
+        self.parsing.shutdown(wait=True, cancel_futures=True)
+        self.embedding.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one lease came to."""
+
+    applied: int = 0
+    failed: str | None = None  # the turn that ended the batch
+    lost: bool = False  # the lease went to somebody else
+
+
+def read_lease(
+    reader: Reader, lease: Lease, *, clock: Callable[[], Instant], stop: Callable[[], bool] = lambda: False
+) -> Reading:
+    """Read the lease's turns in order. Raises ModelUnavailable or StoreUnavailable; the turns stay pending then."""
+    reading = Reading()
+    try:
+        for outcome in _outcomes(reader, _in_context(reader.store, lease)):
+            if stop() or not _apply(reader, lease, outcome, reading, clock):
+                break
+    except NotFound:  # the namespace was erased meanwhile
+        reading.lost = True
+    return reading
+
+
+def _apply(
+    reader: Reader, lease: Lease, outcome: TurnOutcome | Failure, reading: Reading, clock: Callable[[], Instant]
+) -> bool:
+    """Whether to go on with the next turn."""
+    if isinstance(outcome, Failure):
+        _fail(reader, lease.namespace, outcome, clock())
+        reading.failed = outcome.turn_id
+        return False
+    try:
+        applied = reader.store.apply_outcome(lease.namespace, outcome, lease=lease.token, now=clock())
+    except Exception as error:  # noqa: BLE001 - a fault in applying one turn is that turn's failure
+        _raise_if_down(error)
+        return _apply(reader, lease, Failure(outcome.turn_id, reason(error)), reading, clock)
+    reading.applied += applied
+    reading.lost = not applied
+    return applied
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    turn_id: str
+    reason: str
+
+
+def _fail(reader: Reader, namespace: str, failure: Failure, now: Instant) -> None:
+    tries = reader.store.turn_status(namespace, failure.turn_id).attempts + 1
+    final = reader.retries.final(tries)
+    retry_at = now + round(reader.retries.wait(tries) * 1_000_000)
+    log.warning("turn failed, try %d, %s (%s)", tries, "dead" if final else "again later", failure.reason.split(":")[0])
+    reader.store.fail_turn(namespace, failure.turn_id, reason=failure.reason, final=final, retry_at=retry_at, now=now)
+
+
+def reason(error: BaseException) -> str:
+    """For the dead letter, stored beside the turn and erased with it: the kind of error and the start of its words."""
+    words = str(error).replace("\0", "").encode("utf-8", "replace").decode()
+    return f"{type(error).__name__}: {words}"[:300]
+
+
+def _raise_if_down(error: Exception) -> None:
+    """Let errors through that say "try again later" about the whole, not about one turn."""
+    if isinstance(error, NotFound) or (isinstance(error, MemgraphServerError) and error.status == 503):
+        raise error
+
+
+def _in_context(store: GraphStore, lease: Lease) -> list[TurnInContext]:
+    turns = store.turns(lease.namespace, lease.turn_ids)
+    if not turns:
+        return []
+    before = store.previous_turns(lease.namespace, turns[0].id, CONTEXT)
+    speakers = store.session_speakers(lease.namespace, lease.session_id)
+    return list(in_context(before, turns, speakers))
+
+
+def in_context(before: Sequence[Turn], turns: Sequence[Turn], speakers: Sequence[str]) -> Iterator[TurnInContext]:
+    """Each turn with the ones before it; the listener is the other speaker where there are exactly two."""
+    known = [*before, *turns]
+    for index, turn in enumerate(turns, start=len(before)):
+        others = [speaker for speaker in speakers if speaker and speaker != turn.speaker]
+        listener = others[0] if len(others) == 1 and turn.speaker else ""
+        yield TurnInContext(turn=turn, previous=tuple(known[max(0, index - CONTEXT) : index]), listener=listener)
+
+
+def _outcomes(reader: Reader, turns: Sequence[TurnInContext]) -> Iterator[TurnOutcome | Failure]:
+    """Outcomes in order; slices are parsed one after the other in one thread and embedded in another."""
+    slices = [turns[start : start + SLICE] for start in range(0, len(turns), SLICE)]
+    pending: list[Future[list[TurnOutcome]]] = []
+    try:
+        for part in slices:
+            parsed = reader.parsing.submit(reader.extractor.extract, part)
+            pending.append(reader.embedding.submit(_embedded, reader.embedder, part, parsed))
+        for part, future in zip(slices, list(pending), strict=True):
+            yield from _each(reader, part, future)
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _each(
+    reader: Reader, part: Sequence[TurnInContext], future: Future[list[TurnOutcome]]
+) -> Iterator[TurnOutcome | Failure]:
+    try:
+        yield from future.result()
+    except Exception as error:  # noqa: BLE001 - whatever a model raises, no turn may end the worker
+        _raise_if_down(error)
+        for turn in part:
+            yield _alone(reader, turn)
+
+
+def _alone(reader: Reader, turn: TurnInContext) -> TurnOutcome | Failure:
+    try:
+        return outcomes(reader.embedder, [turn], reader.extractor.extract([turn]))[0]
+    except Exception as error:  # noqa: BLE001 - as above
+        _raise_if_down(error)
+        return Failure(turn.turn.id, reason(error))
+
+
+def _embedded(embedder: Embedder, part: Sequence[TurnInContext], parsed: Future[list[Extraction]]) -> list[TurnOutcome]:
+    return outcomes(embedder, part, parsed.result())
+
+
+def outcomes(
+    embedder: Embedder, turns: Sequence[TurnInContext], extractions: Sequence[Extraction]
+) -> list[TurnOutcome]:
+    """Turn texts and triple texts embedded in one call. System and tool turns are kept but not read."""
+    if len(extractions) != len(turns):
+        raise ValueError(f"{len(turns)} turns gave {len(extractions)} extractions")
+    texts = [item.turn.full_text() for item in turns]
+    triples = sorted({text for extraction in extractions for text in triple_texts(extraction)})
+    encodings = embedder.encode([*texts, *triples])
+    by_text = {text: encoding.pooled for text, encoding in zip(triples, encodings[len(texts) :], strict=True)}
+    return [
+        TurnOutcome(
+            turn_id=item.turn.id,
+            proposals=extraction.proposals if item.turn.role in {Role.USER, Role.ASSISTANT} else (),
+            mentions=extraction.mentions,
+            vectors=vectors_of(encoding),
+            triple_vectors={text: by_text[text] for text in triple_texts(extraction)},
+        )
+        for item, extraction, encoding in zip(turns, extractions, encodings[: len(texts)], strict=True)
+    ]
+
+
+def triple_texts(extraction: Extraction) -> list[str]:
+    return [triple_text(one.head, one.relation, one.tail) for one in extraction.proposals if one.tail is not None]
+
+
+def vectors_of(encoding: Encoding) -> TurnVectors:
+    return TurnVectors(pooled=encoding.pooled, tokens=encoding.tokens, pieces=encoding.pieces)
+
+
+def embed_again(reader: Reader, stale: Sequence[tuple[str, str, str]], replace: Callable[..., None]) -> int:
+    """Vectors of turns and triples that another model, or none, has embedded; how many were done."""
+    by_namespace: dict[str, dict[str, list[str]]] = {}
+    for namespace, kind, item in stale:
+        by_namespace.setdefault(namespace, {"turn": [], "triple": []})[kind].append(item)
+    for namespace, kinds in by_namespace.items():
+        turns = reader.store.turns(namespace, kinds["turn"])
+        texts = [*(turn.full_text() for turn in turns), *kinds["triple"]]
+        encodings = reader.embedder.encode(texts)
+        of_turns: Mapping[str, TurnVectors] = {
+            turn.id: vectors_of(encoding) for turn, encoding in zip(turns, encodings, strict=False)
+        }
+        of_triples = dict(zip(kinds["triple"], (one.pooled for one in encodings[len(turns) :]), strict=True))
+        replace(namespace, reader.embedder.name, of_turns, of_triples)
+    return len(stale)

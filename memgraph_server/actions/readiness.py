@@ -1,0 +1,74 @@
+"""Whether work gets done, not only whether a process runs: health must not be green while nothing is processed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memgraph_server.errors import MemgraphServerError
+from memgraph_server.memory.interval import Instant
+from memgraph_server.stores.port import Operations, Readiness
+
+#: A turn that has waited this long, while nobody reads, says that reading has stopped.
+STALLED_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """`trouble`: why the worker waits, as an error code. `external`: turns are read by another process."""
+
+    external: bool = False
+    alive: bool = False
+    busy: bool = False
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Each part in a word, "ok" where all is well; `pending` and `dead` are None where the store cannot say."""
+
+    store: str
+    broker: str
+    workers: str
+    model: str
+    pending: int | None
+    oldest_pending_seconds: float | None
+    dead: int | None
+
+    @property
+    def ready(self) -> bool:
+        return self.store == "ok" and self.workers in {"ok", "external"} and self.model == "ok"
+
+
+def report(operations: Operations, worker: WorkerState, model: str, *, now: Instant) -> Report:
+    """`model`: ok, loading or failed. The embedded server has no broker: the store is the queue."""
+    store, overall = _ask(operations)
+    waited = None
+    if overall is not None and overall.oldest_pending_at is not None:
+        waited = max(0.0, (now - overall.oldest_pending_at) / 1_000_000)
+    return Report(
+        store=store,
+        broker="none",
+        workers=_workers(worker, waited),
+        model=model,
+        pending=overall.pending if overall else None,
+        oldest_pending_seconds=waited,
+        dead=overall.dead if overall else None,
+    )
+
+
+def _ask(operations: Operations) -> tuple[str, Readiness | None]:
+    try:
+        return "ok", operations.overall()
+    except MemgraphServerError as error:
+        return error.code, None
+
+
+def _workers(worker: WorkerState, waited: float | None) -> str:
+    stalled = waited is not None and waited > STALLED_SECONDS
+    if worker.external:
+        return "stalled" if stalled else "external"
+    if not worker.alive:
+        return "stopped"
+    if worker.trouble is not None:
+        return f"waiting: {worker.trouble}"
+    return "stalled" if stalled and not worker.busy else "ok"

@@ -1,0 +1,56 @@
+"""What a route is given: the services, and a namespace that the caller may use in the route's role."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends, Header, Path, Query, Request, Security
+from fastapi.security import HTTPBearer
+
+from memgraph_server import access
+from memgraph_server.access import Role
+from memgraph_server.actions import inputs
+from memgraph_server.wiring import Services
+from memgraph_server.workers.in_process import InProcessWorker
+
+_bearer = HTTPBearer(auto_error=False, description="mgs_…; needed wherever the server has keys")
+
+
+def services_of(request: Request) -> Services:
+    found: Services = request.app.state.services
+    return found
+
+
+def worker_of(request: Request) -> InProcessWorker | None:
+    found: InProcessWorker | None = request.app.state.worker
+    return found
+
+
+Has = Annotated[Services, Depends(services_of)]
+Works = Annotated[InProcessWorker | None, Depends(worker_of)]
+
+
+def _allowed(needed: Role) -> Callable[..., Awaitable[str]]:
+    async def allowed(
+        request: Request, ns: Annotated[str, Path(description="the namespace")], _key: object = Security(_bearer)
+    ) -> str:
+        namespace = inputs.namespace(ns)
+        key: access.Key | None = request.scope.get("memgraph_key")
+        if key is not None:
+            access.permit(key, needed, namespace)
+        return namespace
+
+    return allowed
+
+
+#: A namespace that the caller may read, write or erase.
+Readable = Annotated[str, Depends(_allowed(Role.READER))]
+Writable = Annotated[str, Depends(_allowed(Role.WRITER))]
+Operable = Annotated[str, Depends(_allowed(Role.OPERATOR))]
+
+PageSize = Annotated[int, Query(ge=1, le=1000, description="items a page")]
+Cursor = Annotated[str | None, Query(description="next_cursor of the page before", max_length=1024)]
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", description="a repeated call with it finds the job of the first")
+]

@@ -1,0 +1,60 @@
+"""For operators and their machines: is the process up, is work being done, how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from memgraph_server import __version__
+from memgraph_server.actions.readiness import Report, WorkerState, report
+from memgraph_server.api.answers import HealthOut, ReadinessOut
+from memgraph_server.api.dependencies import Has, Works
+from memgraph_server.api.metrics import Metrics
+from memgraph_server.wiring import Services, clock
+from memgraph_server.workers.in_process import InProcessWorker
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/healthz", summary="The process answers")
+async def healthz() -> HealthOut:
+    return HealthOut(status="ok", version=__version__)
+
+
+@router.get(
+    "/readyz", summary="Work gets done", response_model=ReadinessOut, responses={503: {"model": ReadinessOut}}
+)  # fmt: skip
+def readyz(services: Has, worker: Works) -> Response:
+    """200 where the store answers, the worker lives and the models are loaded; else 503, and which part is not."""
+    found = current(services, worker)
+    headers = {} if found.ready else {"Retry-After": "1"}
+    return JSONResponse({"ready": found.ready, **asdict(found)}, 200 if found.ready else 503, headers)
+
+
+def current(services: Services, worker: InProcessWorker | None) -> Report:
+    state = WorkerState(external=True)
+    if worker is not None:
+        progress = worker.progress
+        state = WorkerState(alive=worker.alive, busy=progress.busy, trouble=progress.trouble)
+    return report(services.store, state, model_state(services), now=clock())
+
+
+def model_state(services: Services) -> str:
+    """Of the embedder, and of the extractor where turns are read in this process."""
+    states = {services.embedder.state} | ({services.extractor.state} if services.settings.worker else set())
+    return "failed" if "failed" in states else "loading" if "loading" in states else "ok"
+
+
+@router.get("/metrics", summary="For Prometheus", response_class=Response)
+def metrics(request: Request, services: Has, worker: Works) -> Response:
+    """Counts and times; no namespace, no text."""
+    measured: Metrics = request.app.state.metrics
+    body, media_type = measured.page(current(services, worker), worker.progress if worker else None)
+    return Response(body, media_type=media_type)
+
+
+@router.get("/", include_in_schema=False)
+async def root() -> Response:
+    return RedirectResponse("docs")

@@ -1,0 +1,1 @@
+"""The command line: thin, lazy about heavy imports, the same actions as REST."""

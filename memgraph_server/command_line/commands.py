@@ -1,0 +1,28 @@
+"""All commands of `memgraph-server`; each is a few lines here and its work elsewhere."""
+
+from __future__ import annotations
+
+import typer
+
+from memgraph_server.command_line import asking, evaluating, ingesting, keys, operating, serving
+
+app = typer.Typer(
+    name="memgraph-server",
+    help="Long-term memory for assistants: keeps every fact with its history, finds the evidence for a question.",
+    epilog="Try it: memgraph-server demo",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+app.command()(serving.serve)
+app.command()(ingesting.ingest)
+app.command()(asking.query)
+app.command()(asking.timeline)
+app.command()(asking.demo)
+app.command(name="eval")(evaluating.evaluate)
+app.command()(operating.migrate)
+app.command()(operating.doctor)
+app.command()(operating.settings)
+app.command()(operating.replay)
+app.add_typer(keys.app, name="keys")

@@ -1,0 +1,148 @@
+"""`migrate`, `doctor`, `settings`, `replay`: for whoever runs the server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memgraph_server.command_line.options import AsJson, Namespace, Store, services_of, settings_of
+from memgraph_server.command_line.output import print_json, table
+from memgraph_server.errors import MemgraphServerError
+from memgraph_server.settings import Settings, describe
+
+if TYPE_CHECKING:
+    from memgraph_server.wiring import Services
+
+_LEAST_FREE_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`advice`: what to do, where something is wrong."""
+
+    what: str
+    ok: bool
+    found: str
+    advice: str = ""
+
+
+def migrate(store: Store = None, as_json: AsJson = False) -> None:
+    """Bring the store's schema up to this program's; safe to run again, and at any time.
+
+    Example: memgraph-server migrate --store sqlite:///memory.db
+    """
+    from memgraph_server.wiring import open_store
+
+    opened = open_store(settings_of(store=store))
+    try:
+        applied = opened.migrate()
+    finally:
+        opened.close()
+    if as_json:
+        print_json({"applied": applied})
+    else:
+        typer.echo("\n".join(f"applied {name}" for name in applied) or "nothing to do")
+
+
+def settings(store: Store = None, as_json: AsJson = False) -> None:
+    """Show every setting: its variable, its value, what it means."""
+    rows = describe(settings_of(store=store))
+    if as_json:
+        print_json([{"variable": name, "value": value, "meaning": about} for name, value, about in rows])
+    else:
+        table("Settings", ("variable", "value", "meaning"), rows)
+
+
+def replay(
+    namespace: Namespace = "default",
+    turn: Annotated[list[str] | None, typer.Option(help="only this turn; repeatable")] = None,
+    store: Store = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have dead turns read again: those that were given up after bounded retries.
+
+    Example: memgraph-server replay --namespace ann
+    """
+    from memgraph_server.wiring import clock
+
+    with services_of(settings_of(store=store, worker=False)) as services:
+        count = services.store.replay(namespace, turn, now=clock())
+    if as_json:
+        print_json({"replayed": count})
+    else:
+        typer.echo(f"{count} turns are pending again")
+
+
+def doctor(store: Store = None, as_json: AsJson = False) -> None:
+    """Check settings, store, disk, models and what waits; say what to do about each fault.
+
+    Example: memgraph-server doctor --store sqlite:///memory.db
+    """
+    chosen = settings_of(store=store)
+    findings = list(examine(chosen))
+    if as_json:
+        print_json({"ok": all(one.ok for one in findings), "findings": [asdict(one) for one in findings]})
+    else:
+        rows = [("ok" if one.ok else "FAULT", one.what, one.found, one.advice) for one in findings]
+        table("Doctor", ("", "what", "found", "what to do"), rows)
+    if not all(one.ok for one in findings):
+        raise typer.Exit(1)
+
+
+def examine(chosen: Settings) -> Iterator[Finding]:
+    """Each part in turn; one that fails does not hide the next."""
+    yield Finding("settings", True, f"store {chosen.store}, {chosen.host}:{chosen.port}")
+    yield _keys(chosen)
+    yield _disk(chosen.store_file)
+    try:
+        with services_of(chosen) as services:
+            yield from _store(services)
+            yield _checked(
+                "embedder", lambda: services.embedder.get().name, "reinstall: its files are damaged or absent"
+            )
+            yield _checked("extractor", lambda: services.extractor.get().name, "reinstall: the parser is absent")
+    except MemgraphServerError as error:
+        yield Finding("store", False, error.message, "see the message; `memgraph-server migrate` changes the schema")
+
+
+def _keys(chosen: Settings) -> Finding:
+    there = chosen.keys_path.exists()
+    if there and chosen.keys_path.stat().st_mode & 0o077:
+        return Finding("API keys", False, f"{chosen.keys_path} can be read by others", f"chmod 600 {chosen.keys_path}")
+    if there:
+        return _checked("API keys", lambda: f"{chosen.keys_path}", "restore the key file")
+    found = f"none ({chosen.keys_path}); the server listens on loopback only"
+    return Finding("API keys", chosen.loopback, found, "" if chosen.loopback else "memgraph-server keys create")
+
+
+def _disk(file: Path) -> Finding:
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        return Finding("disk", False, f"{folder} is no folder", f"mkdir -p {folder}")
+    if not os.access(folder, os.W_OK):
+        return Finding("disk", False, f"{folder} cannot be written to", "change its owner, or choose another --store")
+    free = shutil.disk_usage(folder).free
+    advice = "" if free > _LEAST_FREE_BYTES else "make room: writing fails when the disk is full"
+    return Finding("disk", not advice, f"{free / 1e9:.1f} GB free in {folder}", advice)
+
+
+def _store(services: Services) -> Iterator[Finding]:
+    overall = services.store.overall()
+    problems = services.store.check()
+    advice = "restore a backup" if problems else ""
+    yield Finding("store", not problems, "; ".join(problems[:5]) or f"schema {overall.schema_version}", advice)
+    waiting = f"{overall.pending} turns pending, {overall.dead} dead"
+    yield Finding("queue", overall.dead == 0, waiting, "memgraph-server replay" if overall.dead else "")
+
+
+def _checked(what: str, look: Callable[[], str], advice: str) -> Finding:
+    try:
+        return Finding(what, True, look())
+    except MemgraphServerError as error:
+        return Finding(what, False, error.message, advice)

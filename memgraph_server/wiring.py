@@ -1,0 +1,188 @@
+"""The only place where adapters are chosen: REST, worker and command line all get theirs here.
+
+Heavy things (parser, ONNX runtime) are imported and loaded when they are needed first, or in the background while the
+server already answers; a failure to load is remembered for a moment and told to whoever asks, as ModelUnavailable.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+import yaml
+
+from memgraph_server.access import KeyFile
+from memgraph_server.errors import ModelUnavailable
+from memgraph_server.language.port import TurnInContext
+from memgraph_server.memory.interval import Instant
+from memgraph_server.memory.relations import Registry
+from memgraph_server.memory.turns import Role, Turn
+from memgraph_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memgraph_server.actions.read_turns import Reader
+    from memgraph_server.language.port import Embedder, Extractor
+    from memgraph_server.stores.port import GraphStore, Operations
+    from memgraph_server.workers.in_process import InProcessWorker
+
+    class Store(GraphStore, Operations, Protocol):
+        """Both faces of a store, by one adapter."""
+
+
+log = logging.getLogger(__name__)
+_Model = TypeVar("_Model")
+_TRY_AGAIN_SECONDS = 5.0
+
+
+def clock() -> Instant:
+    return time.time_ns() // 1000
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex
+
+
+#: Never stored: what the parser is tried on while it is loaded.
+_FIRST_TURN = TurnInContext(Turn("warm-up", "warm-up", Role.USER, "Ann", "I live in Paris.", at=0))
+
+
+class Lazy(Generic[_Model]):
+    """A model that is loaded once, by whoever needs it first; others wait for it."""
+
+    def __init__(self, what: str, load: Callable[[], _Model]) -> None:
+        self.what, self._load = what, load
+        self._lock = threading.Lock()
+        self._model: _Model | None = None
+        self._failed: tuple[float, str] | None = None
+
+    def get(self) -> _Model:
+        """Raises ModelUnavailable; loading is tried again after a few seconds."""
+        with self._lock:
+            if self._model is None:
+                self._try()
+            assert self._model is not None  # noqa: S101 - _try has set it or raised
+            return self._model
+
+    def _try(self) -> None:
+        if self._failed is not None and time.monotonic() - self._failed[0] < _TRY_AGAIN_SECONDS:
+            raise ModelUnavailable(self._failed[1])
+        try:
+            self._model, self._failed = self._load(), None
+        except Exception as error:
+            message = f"the {self.what} cannot be loaded: {error}"
+            self._failed = (time.monotonic(), message)
+            log.error("the %s cannot be loaded (%s)", self.what, type(error).__name__)
+            raise ModelUnavailable(message) from error
+
+    @property
+    def state(self) -> str:
+        """ "ready", "failed", or "loading" (or not asked for yet)."""
+        return "ready" if self._model is not None else "failed" if self._failed is not None else "loading"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything a use case is given."""
+
+    settings: Settings
+    store: Store
+    relations: Registry
+    embedder: Lazy[Embedder]
+    extractor: Lazy[Extractor]
+    reader: Lazy[Reader]
+    keys: KeyFile
+
+    def embedder_if_ready(self) -> Embedder | None:
+        """None where asking would wait or fail: vectors then come later, by the worker."""
+        return self.embedder.get() if self.embedder.state == "ready" else None
+
+    def close(self) -> None:
+        if self.reader.state == "ready":
+            self.reader.get().close()
+        self.store.close()
+
+
+def services(settings: Settings) -> Services:
+    """Raises StoreUnavailable, StoreCorrupt or SchemaMismatch where the store cannot be used."""
+    relations = registry()
+    model = _embedder(settings)
+    store = _opened(settings, model)
+    store.migrate()
+    embedder = Lazy("embedder", lambda: _loaded(model))
+    extractor = Lazy("extractor", lambda: _extractor(settings, relations))
+    reader = Lazy("models", lambda: _reader(settings, store, embedder, extractor))
+    return Services(settings, store, relations, embedder, extractor, reader, KeyFile(settings.keys_path))
+
+
+@lru_cache(maxsize=1)
+def registry() -> Registry:
+    text = (resources.files("memgraph_server") / "schema" / "relations.yaml").read_text("utf-8")
+    return Registry.from_tables(yaml.safe_load(text))
+
+
+def open_store(settings: Settings) -> Store:
+    """The store as it is: its schema may be another version's."""
+    return _opened(settings, _embedder(settings))
+
+
+def _opened(settings: Settings, embedder: Embedder) -> Store:
+    from memgraph_server.stores.sqlite import SqliteStore
+
+    return SqliteStore(settings.store_file, registry(), embedder_name=embedder.name, dimension=embedder.dimension)
+
+
+def _embedder(settings: Settings) -> Embedder:
+    """Not loaded yet; its name and dimension are known all the same."""
+    if settings.embedder == "hashed":
+        from memgraph_server.language.hashed_embedder import HashedEmbedder
+
+        return HashedEmbedder()
+    from memgraph_server.language.onnx_embedder import OnnxEmbedder
+
+    return OnnxEmbedder()
+
+
+def _loaded(embedder: Embedder) -> Embedder:
+    embedder.encode([_FIRST_TURN.turn.text])  # loads the model now, where it can be said that it fails
+    return embedder
+
+
+def _extractor(settings: Settings, relations: Registry) -> Extractor:
+    if settings.extractor == "patterns":
+        from memgraph_server.language.pattern_extractor import PatternExtractor
+
+        return PatternExtractor(relations.canonical)
+    from memgraph_server.language.local_extractor import LocalExtractor
+
+    extractor = LocalExtractor(relations)
+    extractor.extract([_FIRST_TURN])  # loads the parser now, where it can be said that it fails
+    return extractor
+
+
+def _reader(settings: Settings, store: Store, embedder: Lazy[Embedder], extractor: Lazy[Extractor]) -> Reader:
+    from memgraph_server.actions.read_turns import Reader, Retries
+
+    return Reader(store, extractor.get(), embedder.get(), Retries(attempts=settings.max_attempts))
+
+
+def worker(services: Services) -> InProcessWorker:
+    """Not started yet. Its name is the machine's and the process's, so that leases can be told apart."""
+    from memgraph_server.workers.in_process import InProcessWorker, Pace
+
+    settings = services.settings
+    return InProcessWorker(
+        services.store,
+        services.reader.get,
+        name=f"{socket.gethostname()}-{os.getpid()}-worker",
+        clock=clock,
+        pace=Pace(settings.lease_seconds, settings.sweep_seconds, settings.batch),
+    )

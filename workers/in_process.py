@@ -1,0 +1,144 @@
+"""The in-process worker: one thread that reads what is pending, as long as the process lives.
+
+The stored turn is the queue; `wake` is only a hint that saves waiting for the next sweep.
+
+    waiting ──hint or sweep──> leasing ──session──> reading ──> releasing ──> leasing …
+       ^                          └── nothing due: embed what has no vectors, then wait
+       └──── model or store down: wait 1, 2, 4 … 30 s, count no try ────┘
+
+Rules: no exception ends the thread; a lease that is not renewed runs out by itself, so a killed worker holds a session
+for `lease_seconds` at most; a batch that takes longer than the lease is stopped by the store, since nothing is applied
+under a lost lease. Nothing is decided here: `actions/read_turns.py` does.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memgraph_server.actions.read_turns import Reader, Reading, embed_again, read_lease
+from memgraph_server.errors import MemgraphServerError
+from memgraph_server.memory.interval import Instant
+from memgraph_server.stores.port import Lease, Operations
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE = 30.0
+STALE_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    lease_seconds: float = 10.0
+    sweep_seconds: float = 1.0
+    batch: int = 64
+
+
+@dataclass(slots=True)
+class Progress:
+    """What the worker has done, for readiness and metrics; `trouble` is why it waits, without any text of a turn."""
+
+    turns: int = 0
+    failures: int = 0
+    busy: bool = False
+    trouble: str | None = None
+    last_read_at: Instant | None = None
+
+
+class InProcessWorker:
+    """Start it once; `stop` waits for the turn in hand."""
+
+    def __init__(
+        self,
+        operations: Operations,
+        reader: Callable[[], Reader],
+        *,
+        name: str,
+        clock: Callable[[], Instant],
+        pace: Pace = Pace(),
+    ) -> None:
+        """`reader` is called in the thread, when there is work: it may load models, and raise ModelUnavailable."""
+        self.progress = Progress()
+        self._operations, self._reader, self._name, self._clock, self._pace = operations, reader, name, clock, pace
+        self._hint = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is work; never blocks."""
+        self._hint.set()
+
+    def stop(self, seconds: float = 30.0) -> None:
+        self._stopping.set()
+        self._hint.set()
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stopping.is_set():
+            self._hint.clear()
+            try:
+                worked = self.step()
+                self.progress.trouble, pause = None, 0.0
+                if not worked:
+                    self._hint.wait(self._pace.sweep_seconds)
+            except Exception as error:  # noqa: BLE001 - one exception never ends the worker
+                pause = min(LONGEST_PAUSE, max(1.0, pause * 2))
+                self._report(error, pause)
+                self._stopping.wait(pause)
+
+    def _report(self, error: Exception, pause: float) -> None:
+        self.progress.trouble = error.code if isinstance(error, MemgraphServerError) else type(error).__name__
+        self.progress.failures += 1
+        where = "" if isinstance(error, MemgraphServerError) else f" at {_place(error)}"
+        log.error("worker: %s%s; next try in %.0f s", self.progress.trouble, where, pause)
+
+    def step(self) -> bool:
+        """Read one leased batch, or embed what has no vectors; False where there was nothing to do."""
+        pace = self._pace
+        lease = self._operations.lease(self._name, now=self._clock(), seconds=pace.lease_seconds, limit=pace.batch)
+        if lease is None:
+            return self._catch_up()
+        self.progress.busy = True
+        try:
+            self._count(read_lease(self._reader(), lease, clock=self._clock, stop=self._stopping.is_set))
+        finally:
+            self.progress.busy = False
+            self._release(lease)
+        return True
+
+    def _count(self, reading: Reading) -> None:
+        self.progress.turns += reading.applied
+        self.progress.failures += reading.failed is not None
+        if reading.applied:
+            self.progress.last_read_at = self._clock()
+
+    def _release(self, lease: Lease) -> None:
+        try:
+            self._operations.release(lease)
+        except MemgraphServerError as error:  # it runs out by itself
+            log.warning("worker: lease not released (%s)", error.code)
+
+    def _catch_up(self) -> bool:
+        """Embed turns and triples that have no vectors of this embedder: large imports, a changed model."""
+        reader = self._reader()
+        stale = self._operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE)
+        return bool(stale) and embed_again(reader, stale, self._operations.replace_vectors) > 0
+
+
+def _place(error: Exception) -> str:
+    """File and line of the innermost frame; no message, since that may quote a turn."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return f"{frame.tb_frame.f_code.co_filename.rpartition('/')[2]}:{frame.tb_lineno}" if frame else "?"
