@@ -35,8 +35,8 @@ rule = GRAMMAR.rule
 
 _DD = r"(?P<day>0?[1-9]|[12]\d|3[01])(?!\d)"
 _SUFFIX = r"(?P<suffix>st|nd|rd|th)?\b"
-_ALONE = r"(?<![\d.,/:$€£¥-])"  # not the tail of a longer number
-_END = r"(?![\d/]|[.,:-]\d)"  # nor the head of one
+_ALONE = r"(?<![a-z\d.,/:$€£¥-])"  # not the tail of a longer number
+_END = r"(?![a-z\d/]|[.,:-]\d)"  # nor the head of one
 
 
 def _month(words: str) -> int:

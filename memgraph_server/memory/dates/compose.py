@@ -16,7 +16,7 @@ from memgraph_server.memory.dates.floating import choose
 from memgraph_server.memory.dates.grammar import Found, Reading, Scan, phrase
 from memgraph_server.memory.dates.lexicon import NUMBER, ORDINALS, WEEKDAY, WEEKDAYS, number
 from memgraph_server.memory.dates.mention import DateKind
-from memgraph_server.memory.dates.units import part_of, third
+from memgraph_server.memory.dates.units import part_of, third_of
 from memgraph_server.memory.interval import Precision
 
 _REACH = 44  # characters before a date that may belong to it
@@ -70,16 +70,22 @@ def _both(left: Found, right: Found, scan: Scan) -> Found | None:
         return _weekday_beside(left, right, scan)
     if _NEXT_TO.fullmatch(between) is None:
         return None
-    same_day = a.role == "day" and b.role == "weekday" and weekday_of(day_of(a.period[0])) == b.weekday
-    joined = {
-        ("weekday", "day"): b,
-        ("day", "weekday"): a if same_day else None,
-        ("weekday", "clock"): _on_day(a.period, b),
-        ("day", "clock"): _on_day(a.period, b),
-        ("clock", "weekday"): _on_day(b.period, a),
-        ("clock", "day"): _on_day(b.period, a),
-    }.get((a.role, b.role))
-    return Found(left.start, right.stop, joined) if joined else None
+    joined = _one_time(a, b)
+    closed = "(" in between and scan.folded.startswith(")", right.stop)
+    return Found(left.start, right.stop + closed, joined) if joined else None
+
+
+def _one_time(a: Reading, b: Reading) -> Reading | None:
+    """ "Friday, 3 May" is the date that says more; a clock falls on the day beside it."""
+    if a.period is None or b.period is None:
+        return None
+    if a.role == "weekday" and b.role == "day":
+        return b
+    if a.role == "day" and b.role == "weekday":
+        return a if weekday_of(day_of(a.period[0])) == b.weekday else None
+    if a.role in ("weekday", "day") and b.role == "clock":
+        return _on_day(a.period, b)
+    return _on_day(b.period, a) if a.role == "clock" and b.role in ("weekday", "day") else None
 
 
 def _weekday_beside(left: Found, right: Found, scan: Scan) -> Found | None:
@@ -146,8 +152,7 @@ def _part(match: re.Match[str], reading: Reading) -> Reading | None:
     if long < 5:
         return None
     part = match["part"].removesuffix("er") if match["part"] == "earlier" else match["part"]
-    precision = reading.precision if long > 800 else Precision.MONTH if long > 80 else Precision.DAY
-    return replace(reading, period=third((start, end), part), precision=precision, approximate=True, in_year=None)
+    return replace(third_of((start, end), part, reading.precision), in_year=None)
 
 
 def _nth(nth: str, unit: str, start: int, end: int, reading: Reading) -> Reading | None:

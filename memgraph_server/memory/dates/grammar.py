@@ -70,8 +70,12 @@ class Scan:
         return (self.offset - (-minutes if zone[0] == "-" else minutes)) * MINUTE
 
     def points(self, match: re.Match[str]) -> Direction | None:
-        """The caller's direction, else that of the nearest verb."""
-        return self.direction or self.tenses.at(*match.span())
+        """The caller's direction; after "since" the past; else the nearest verb's; after "by" or "until" ahead."""
+        start, stop = match.span("x") if "x" in match.re.groupindex else match.span()
+        before = self.word_before(start)
+        if self.direction or before == "since":
+            return self.direction or "past"
+        return self.tenses.at(start, stop) or ("future" if before in ("by", "until", "till") else None)
 
     def word_before(self, place: int) -> str:
         found = _WORD_BEFORE.search(self.folded, max(0, place - 24), place)

@@ -39,8 +39,9 @@ _CJK_WORDS: dict[str, tuple[str, int]] = {
     }.items()
     for word in words.split()
 }
-_CJK_UNITS = {"天": "day", "日": "day", "周": "week", "週": "week", "週間": "week", "星期": "week", "个星期": "week",
-              "个月": "month", "個月": "month", "ヶ月": "month", "か月": "month", "カ月": "month", "年": "year"}  # fmt: skip
+_CJK_UNITS = {"天": "day", "日": "day", "周": "week", "週": "week", "週間": "week", "星期": "week",
+              "个星期": "week", "个月": "month", "個月": "month", "ヶ月": "month", "か月": "month", "カ月": "month",
+              "年": "year"}  # fmt: skip
 _CJK_NUMBERS = {sign: n for n, sign in enumerate("一二三四五六七八九十", start=1)} | {"两": 2, "兩": 2}
 _DAY = r"(?:[12]\d|3[01]|0?[1-9])\s?[日号號일]"
 _MONTH_SIGN = r"(?:1[0-2]|0?[1-9])\s?[月월]"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from memgraph_server.memory.dates.calendar import days, midnight, monday, months
+from memgraph_server.memory.dates.calendar import Now, Period, days, midnight, monday, months
 from memgraph_server.memory.dates.durations import rolling
 from memgraph_server.memory.dates.floating import WHICH_STARTS, WHICH_WORDS, which
 from memgraph_server.memory.dates.grammar import Grammar, Reading, Scan, point
-from memgraph_server.memory.dates.units import MONTHS_LONG, PARTS, away, part_of, precision_of, third, weekend_away
+from memgraph_server.memory.dates.units import MONTHS_LONG, PARTS, away, part_of, precision_of, third_of, weekend_away
 from memgraph_server.memory.interval import Precision
 
 GRAMMAR = Grammar()
@@ -42,19 +42,23 @@ def _part_of_current(match: re.Match[str], scan: Scan) -> Reading | None:
     else:
         period = away(now, unit, {"last": -1, "next": 1}.get(words, 0))
     if match["side"] in ("early", "late") or words in ("last", "next"):
-        return point(
-            third(period, match["side"].removesuffix("er").removesuffix("r")),
-            precision_of(unit or "day"),
-            approximate=True,
-        )
-    split = now.local if words == "today" else midnight(now.day)
-    half = (
-        (period[0], max(split, period[0] + 1)) if match["side"] == "earlier" else (max(now.local, period[0]), period[1])
-    )
-    return point(half, precision_of(unit or "day"), approximate=True)
+        return third_of(period, match["side"].removesuffix("er").removesuffix("r"), precision_of(unit or "day"))
+    return point(_half(period, match["side"], now, words), precision_of(unit or "day"), approximate=True)
 
 
-@rule(WHICH_STARTS, rf"{WHICH_WORDS} (?P<unit>week|weekend|month|year|quarter|decade|century)\b(?!-)(?:'s)?")
+def _half(period: Period, side: str, now: Now, words: str) -> Period:
+    """The part of the current unit before today (before now, where that is its first day), or from now on."""
+    if side == "later":
+        return max(now.local, period[0]), period[1]
+    today = midnight(now.day)
+    split = today if today > period[0] and words != "today" else now.local
+    return period[0], max(split, period[0] + 1)
+
+
+@rule(
+    WHICH_STARTS,
+    rf"{WHICH_WORDS} (?P<unit>week|weekend|month|year|quarter|decade|century)\b(?!-| (?:of|before|after)\b)(?:'s)?",
+)
 def _which_unit(match: re.Match[str], scan: Scan) -> Reading | None:
     unit, way, now, words = match["unit"], which(match), scan.now, " ".join(match["which"].split())
     if unit == "weekend":
@@ -105,8 +109,4 @@ def _part_of_the_unit(match: re.Match[str], scan: Scan) -> Reading:
     unit = match["unit"]
     if unit == "day":
         return point(part_of(scan.now.day, "evening"), Precision.DAY, approximate=True)
-    return point(
-        third(away(scan.now, unit, 0), match["part"]),
-        precision_of("day" if unit in ("week", "month") else unit),
-        approximate=True,
-    )
+    return third_of(away(scan.now, unit, 0), match["part"], precision_of(unit))

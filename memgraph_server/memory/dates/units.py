@@ -22,6 +22,7 @@ from memgraph_server.memory.dates.calendar import (
     weekend_after,
     years,
 )
+from memgraph_server.memory.dates.grammar import Reading
 from memgraph_server.memory.interval import Precision
 
 PARTS = {
@@ -93,3 +94,10 @@ def third(period: Period, part: str) -> Period:
     at = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(part, 2)
     marks[3] = last
     return midnight(marks[at]), midnight(marks[at + 1])
+
+
+def third_of(period: Period, part: str, precision: Precision) -> Reading:
+    """The third as a reading, one step more precise than the whole, decades excepted; approximate."""
+    long = day_of(period[1]) - day_of(period[0])
+    finer = precision if long > 800 else Precision.MONTH if long > 80 else Precision.DAY
+    return Reading(third(period, part), finer, approximate=True)

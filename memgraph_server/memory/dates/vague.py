@@ -71,7 +71,7 @@ def _time_of_life(_match: re.Match[str], _scan: Scan) -> Reading:
 
 _SOME_TIME = (
     r"(?:someday|some day|one day(?! (?:a|per|ago|after|before|left|at|off|only|trip|pass|later)\b)|"
-    r"soon|sometime(?: soon)?|eventually|"
+    r"soon|sometime(?: soon)?(?! (?:in|on|around|during|between|last|this|next)\b)|eventually|"
     r"at some point|in the (?:near |distant )?(?:future|past)|(?:a )?long (?:time )?ago|"
     r"(?:many |some )?(?:years|months|weeks|days|ages|decades|centuries) ago|(?:a|some) (?:while|time) (?:ago|back)|"
     r"once upon a time|for (?:years|ages|months|weeks|decades|(?:a (?:long )?|quite a |some )(?:while|time)))"

@@ -66,7 +66,7 @@ def _which_weekday(match: re.Match[str], scan: Scan) -> Reading | None:
     day = weekday(WEEKDAYS[name], now, way)
     if way == "next" and match["which"].endswith(("coming", "following")):
         day = weekday(WEEKDAYS[name], now, "future")
-        day += 7 if day == now.day else 0
+        return Reading(days(day + (7 if day == now.day else 0)), Precision.DAY, role="weekday")
     if way == "this" and scan.points(match) == "future" and day < now.day:
         day += 7
     if way == "this" and scan.points(match) == "past" and day > now.day:

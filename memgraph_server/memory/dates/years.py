@@ -1,6 +1,6 @@
 """Years, ranges of years and decades: "in 2019", "(2019)", "2015-2018", "the 90s", "the 2010s".
 
-Rules. A four-digit number is a year only in brackets, at the head of a sentence before "was" or "is", in a range, or
+Rules. A four-digit number is a year only in brackets, at the head of a sentence before "was", in a range, or
 after a word that years follow; and not before something that is counted ("in 2000 words", "2048 tokens"). A decade of
 two digits needs "the" and is of the last century, unless it has begun in this one.
 """
@@ -25,9 +25,9 @@ _DECADES = {"twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixti
             "eighties": 80, "nineties": 90}  # fmt: skip
 
 
-@rule(_YEAR_WORDS, rf"\w+(?: the year|,)? (?P<x>(?P<year>{YEAR}))(?![\w-]|[/:]\d)")
+@rule(_YEAR_WORDS, rf"\w+(?: the year|,)?(?: |-)(?P<x>(?P<year>{YEAR}))(?![\w-]|[/:]\d)")
 def _year_after_a_word(match: re.Match[str], scan: Scan) -> Reading | None:
-    year, word = int(match["year"]), match[0].split()[0].rstrip(",")
+    year, word = int(match["year"]), re.split(r"[\s,-]", match[0], maxsplit=1)[0]
     sure = word in ("in", "since", "during", "circa", "year", "early", "late", "mid")
     following = scan.word_after(match.end())
     if (
@@ -43,8 +43,8 @@ def _year_after_a_word(match: re.Match[str], scan: Scan) -> Reading | None:
 
 @rule(
     [DIGITS],
-    r"(?:(?<=\()(?=\d{4}\))|(?<=[.!?]\s)(?=\d{4}\s(?:was|is|will|has)\b)|^(?=\d{4}\s"
-    r"(?:was|is|will|has)\b))(?:19|20)\d\d",
+    r"(?:(?<=\()(?=\d{4}\))|(?<=[.!?]\s)(?=\d{4}\s(?:was|will|has)\b)|^(?=\d{4}\s"
+    r"(?:was|will|has)\b))(?:19|20)\d\d",
 )
 def _year_in_brackets(match: re.Match[str], _scan: Scan) -> Reading:
     return point(years(int(match[0])), Precision.YEAR)
@@ -52,7 +52,7 @@ def _year_in_brackets(match: re.Match[str], _scan: Scan) -> Reading:
 
 @rule(
     ["from", "between", DIGITS],
-    rf"(?:(?:from|between) )?(?<![\d.,/:$€£¥-])(?P<first>1[89]\d\d|20\d\d)(?P<to>{_TO})(?P<last>"
+    rf"(?:(?:from|between) )?(?<![a-z\d.,/:$€£¥-])(?P<first>1[89]\d\d|20\d\d)(?P<to>{_TO})(?P<last>"
     r"(?:1[89]|20)?\d\d)(?![\w%/:-]|[.,]\d)",
 )
 def _years(match: re.Match[str], scan: Scan) -> Reading | None:
