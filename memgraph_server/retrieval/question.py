@@ -62,6 +62,8 @@ class Reading:
     uncertain: bool
 
 
+#: Before any time that a fact can have (year 1).
+FIRST_INSTANT: Instant = -62_135_596_800_000_000
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 #: Speakers named by role: words of ordinary language, never taken out of a question.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", ""})
@@ -99,17 +101,16 @@ def _reference_time(question: Question, period: Interval | None) -> Instant:
 def _scope(question: Question, period: Interval | None, kind: Kind) -> Interval | None:
     """The stated period; else the reference instant, where the present of that instant is asked for.
 
-    The paper filters by the reference time always. But "when did", "used to" and "has she ever" ask about what is over
-    by then: for those, versions of any time may answer. A reference time given apart from now makes "did" its present.
+    The paper filters by the reference time always. But "what did", "used to" and "has she ever" ask about what may be
+    over by then: for those, whatever began by the reference time may answer; for "when", anything.
     """
     if period is not None:
         return period
     at = question.now if question.reference_time is None else question.reference_time
-    if kind is Kind.WHEN or cues.CHANGE.search(question.text):
+    if kind is Kind.WHEN:
         return None
-    if cues.PAST.search(question.text) and at >= question.now:
-        return None
-    return Interval(at, at + 1)
+    past = cues.CHANGE.search(question.text) or cues.PAST.search(question.text)
+    return Interval(FIRST_INSTANT if past else at, at + 1)
 
 
 def intent_of(text: str) -> Intent:

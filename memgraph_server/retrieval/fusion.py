@@ -1,0 +1,98 @@
+"""Few named signals of a turn's relevance, added up.
+
+    relevance = Σ weight × signal ÷ scale                       over lexical, late, own and pooled
+    score     = relevance + Σ weight × signal                   over speaker, question, recency, graph and time
+                − length × log(tokens + 4)
+                + session × strength of the turn's session − repeat × log(1 + better turns of the session)
+
+Linear and small on purpose: over two kinds of conversation (two people; a person and an assistant) relevance and the
+speaker carry over with the same weights, and most features of style do not. `scale` brings a signal to its usual spread
+over a question's turns; BM25's grows with the question, so its scale is computed (`lexical_scale`) from the rarity of
+the question's terms, and no sample of turns is needed. Length is taken out, since BM25 and late interaction grow with
+it and an assistant's turn is five times a person's.
+
+The weights that ship are in `schema/ranking.json`, with where they come from. A deployment may fit its own
+(`evaluation/learn.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memgraph_server.retrieval.sessions import ranks_in_session, session_strength
+from memgraph_server.retrieval.signals import Array, Card, Posting, rarity
+
+RELEVANCE = ("lexical", "late", "own", "pooled")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What `schema/ranking.json` holds; a signal without a weight counts nothing, one without a scale has 1."""
+
+    weights: Mapping[str, float]
+    scales: Mapping[str, float]
+    length: float
+    session: float
+    repeat: float
+    answerability: Mapping[str, float]
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Ranking:
+        """From the parsed file. Raises KeyError, TypeError or ValueError where it is not of that shape."""
+        tables = {name: _numbers(values[name]) for name in ("weights", "scales", "answerability")}
+        return cls(
+            weights=tables["weights"],
+            scales=tables["scales"],
+            length=float(values["length"]),
+            session=float(values["session"]),
+            repeat=float(values["repeat"]),
+            answerability=tables["answerability"],
+        )
+
+
+def _numbers(table: Any) -> dict[str, float]:
+    if not isinstance(table, Mapping):
+        raise TypeError("a ranking's weights, scales and answerability are mappings of names to numbers")
+    return {str(name): float(number) for name, number in table.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Arrays over the cards: `score` ranks; `relevance` is what matching alone says, for answerability."""
+
+    score: Array
+    relevance: Array
+
+
+def fuse(cards: Sequence[Card], signals: Mapping[str, Array], ranking: Ranking, lexical_scale: float) -> Fused:
+    """Scores of the cards, in their order; signals as `signals.py` gives them, by name."""
+    scales = {**ranking.scales, "lexical": lexical_scale}
+    weighted = {
+        name: ranking.weights.get(name, 0.0) * values / scales.get(name, 1.0) for name, values in signals.items()
+    }
+    relevance = _sum([values for name, values in weighted.items() if name in RELEVANCE], len(cards))
+    score = relevance + _sum([values for name, values in weighted.items() if name not in RELEVANCE], len(cards))
+    score -= ranking.length * np.log(np.array([card.characters for card in cards], dtype=np.float64) / 4.0 + 4.0)
+    sessions = [card.session_id for card in cards]
+    score += ranking.session * session_strength(sessions, relevance)
+    score -= ranking.repeat * np.log1p(ranks_in_session(sessions, score))
+    return Fused(score, relevance)
+
+
+def _sum(parts: Sequence[Array], length: int) -> Array:
+    return np.sum(parts, axis=0) if parts else np.zeros(length)
+
+
+def lexical_scale(postings: Mapping[str, Posting], turns: int) -> float:
+    """The spread of BM25 that chance gives: the root of Σ idf² p (1 − p), p a term's share of windows of three turns;
+    at least 1, so that a single very rare term is not blown up."""
+    variance = 0.0
+    for posting in postings.values():
+        share = min(1.0, 3.0 * posting.documents / max(1, turns))
+        variance += rarity(posting.documents, turns) ** 2 * share * (1.0 - share)
+    return max(1.0, math.sqrt(variance))
