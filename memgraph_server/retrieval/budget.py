@@ -45,7 +45,7 @@ def _repeated(order: Sequence[int], vectors: NDArray[np.float32]) -> set[int]:
         return set()
     ranked = vectors[list(order)]
     alike = np.tril(ranked @ ranked.T >= NEAR_DUPLICATE, k=-1)
-    return {place for place, repeats in zip(order, alike.any(axis=1).tolist(), strict=True) if repeats}
+    return {place for row, place in enumerate(order) if bool(alike[row].any())}
 
 
 def path_turns(paths: Sequence[Path], worths: Sequence[float]) -> dict[str, float]:

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _K1, _B = 1.2, 0.75
 _DAY_TERMS = 3  # a day in words has three terms: 8 may 2023
 _CHUNK = 8192  # token vectors unpacked at a time
+_QUESTION_MARKS = frozenset("?？؟")
 _DAY = timedelta(days=1) // timedelta(microseconds=1)
 
 
@@ -183,8 +184,8 @@ def _words(pieces: Sequence[str]) -> list[tuple[str, list[int]]]:
 
 def late_interaction(
     cards: Sequence[Card], before: Mapping[int, Card], question: NDArray[np.float32], weights: Array
-) -> Array:
-    """Σ over pieces of weight × best match among the tokens of the turn and of the one before it.
+) -> tuple[Array, Array]:
+    """Σ over pieces of weight × best match: among the tokens of the turn, and of the turn and the one before it.
 
     question: shape (pieces, dimension), unit rows; before: the cards of previous turns by handle (those that are
     absent are passed over).
@@ -195,9 +196,14 @@ def late_interaction(
     wanted.update((h, before[h]) for c in cards if (h := c.previous) is not None and h in before and h not in wanted)
     best = _best_matches(list(wanted.values()), question)
     nothing = np.full(len(weights), -np.inf)
-    rows = [np.maximum(best.get(card.handle, nothing), best.get(_or_none(card.previous), nothing)) for card in cards]
-    matches = np.stack(rows) if rows else np.zeros((0, len(weights)))
-    return np.where(np.isfinite(matches), matches, 0.0) @ weights
+    own = [best.get(card.handle, nothing) for card in cards]
+    either = [np.maximum(mine, best.get(_or_none(c.previous), nothing)) for mine, c in zip(own, cards, strict=True)]
+    return _weighted(own, weights), _weighted(either, weights)
+
+
+def _weighted(matches: Sequence[Array], weights: Array) -> Array:
+    table = np.stack(matches) if matches else np.zeros((0, len(weights)))
+    return np.where(np.isfinite(table), table, 0.0) @ weights
 
 
 def _best_matches(cards: Sequence[Card], question: NDArray[np.float32]) -> dict[int, Array]:
@@ -223,12 +229,29 @@ def _cosines(bits: NDArray[np.uint8], question: NDArray[np.float32]) -> Array:
     return np.concatenate(parts).astype(np.float64)
 
 
-def speaker(cards: Sequence[Card], asked: Iterable[str]) -> Array:
-    """1 for turns of the one participant who is asked about; 0 for all where none or several are."""
+def speaker(cards: Sequence[Card], asked: Iterable[str], asker: str | None) -> Array:
+    """1 for turns of the one participant who is asked about; where several are named, 0 for all.
+
+    Where nobody is named, a question is about whoever asks it: `asker`, else who speaks as user.
+    """
     names = set(asked)
-    if len(names) != 1:
+    if len(names) > 1:
         return np.zeros(len(cards))
-    return np.array([float(card.speaker in names) for card in cards])
+    if names or asker:
+        wanted = names or {asker}
+        return np.array([float(card.speaker in wanted) for card in cards])
+    return np.array([float(card.role == "user") for card in cards])
+
+
+def questions(cards: Sequence[Card]) -> Array:
+    """1 for turns that end in a question mark: they ask for what others tell."""
+    return np.array([float(bool(card.pieces) and card.pieces[-1] in _QUESTION_MARKS) for card in cards])
+
+
+def recency(cards: Sequence[Card], reference_time: Instant) -> Array:
+    """−log(1 + days before the reference time): of equals, the later said comes first. At most 0."""
+    days = np.maximum(0.0, reference_time - np.array([card.at for card in cards], dtype=np.float64)) / _DAY
+    return -np.log1p(days)
 
 
 def nearness(cards: Sequence[Card], period: Interval | None, scale_days: float = 7.0) -> Array:
