@@ -14,12 +14,16 @@ import re
 import time
 from collections import defaultdict
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from memgraph_server.language.local_extractor import LocalExtractor
 from memgraph_server.language.port import Extraction, TurnInContext
 from memgraph_server.memory.interval import instant
+from memgraph_server.memory.relations import Registry
 from memgraph_server.memory.turns import Role, Turn
 
 _EVIDENCE = re.compile(r"D(\d+):(\d+)")
@@ -86,7 +90,8 @@ def main() -> None:
     arguments = parser.parse_args()
     data = json.loads(arguments.locomo.read_text("utf-8"))
     turns = [t for sample in data for t in turns_of(sample["conversation"], sample["sample_id"])]
-    extractor = LocalExtractor()
+    tables = yaml.safe_load(files("memgraph_server").joinpath("schema/relations.yaml").read_text("utf-8"))
+    extractor = LocalExtractor(Registry.from_tables(tables))
     extractor.extract(turns[:2])
     began = time.perf_counter()
     extractions = [e for start in range(0, len(turns), 32) for e in extractor.extract(turns[start : start + 32])]

@@ -13,6 +13,12 @@ from typing import Any
 from memgraph_server.language.local_extractor.moods import Mood, mood_of
 
 _STATING = frozenset({"ROOT", "conj", "ccomp", "advcl", "relcl", "parataxis", "dep"})
+#: Nouns whose relative clause is about a time, a place or a manner: no object.
+_GAPS_OF_TIME = frozenset({"time", "times", "day", "days", "way", "reason", "place", "moment", "year", "week", "month",
+                           "everything", "anything", "something", "all", "what", "thing", "things"})  # fmt: skip
+#: What somebody is made, helped or allowed to do is said of the maker (`complements.causative_of`).
+_CAUSING = frozenset({"make", "help", "let", "get", "have", "inspire", "encourage", "remind", "motivate", "teach", "allow",
+                      "enable", "watch", "see", "hear", "keep", "ask"})  # fmt: skip
 _RELATIVE = frozenset({"who", "which", "that"})
 
 
@@ -27,7 +33,14 @@ class Clause:
 
     @property
     def lemma(self) -> str:
-        return str(self.verb.lemma_.lower())
+        return {"hoping": "hope", "hoped": "hope"}.get(self.verb.lower_, str(self.verb.lemma_.lower()))
+
+    @property
+    def gap(self) -> Any:
+        """The noun of a relative clause about what is acted on ("the book I read"), else None."""
+        if self.verb.dep_ != "relcl" or self.subject is None or self.subject.i == self.verb.head.i:
+            return None
+        return self.verb.head if self.verb.head.lower_ not in _GAPS_OF_TIME else None
 
     @property
     def particle(self) -> str:
@@ -60,6 +73,10 @@ def states(token: Any) -> bool:
     """A finite verb (or one that shares a finite verb's subject), not an auxiliary or another verb's complement."""
     if token.pos_ not in {"VERB", "AUX"} or token.dep_ not in _STATING:
         return False
+    if token.dep_ == "relcl" and any(c.tag_ in {"WRB"} for c in token.children):
+        return False
+    if token.dep_ == "ccomp" and token.head.lemma_.lower() in _CAUSING:
+        return False
     if token.dep_ == "conj":
         return token.head.pos_ in {"VERB", "AUX"} and _stating_head(token)
     return True
@@ -71,7 +88,7 @@ def _stating_head(token: Any) -> bool:
         if any(c.dep_ in {"nsubj", "nsubjpass"} for c in token.children):
             return True
         token = token.head
-    return token.dep_ in _STATING
+    return states(token)
 
 
 def subject_of(verb: Any) -> tuple[Any, bool]:

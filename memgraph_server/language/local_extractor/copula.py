@@ -32,10 +32,17 @@ from memgraph_server.language.local_extractor.scene import FIRST, SECOND, Phrase
 from memgraph_server.language.local_extractor.tables import tables
 from memgraph_server.language.local_extractor.timing import Manner
 
+#: Verbs that link their subject to what it is.
+LINKING = frozenset({"be", "become", "feel", "turn", "stay", "remain"})
+#: Nouns that with an owner are an attribute of the owner: "my goal is …".
+_ATTRIBUTES = frozenset({"goal", "dream", "plan", "hobby", "passion", "concern", "priority", "idea", "focus", "challenge",
+                         "problem", "aim", "intention", "wish", "hope", "fear", "job", "favorite", "favourite", "name",
+                         "birthday", "age", "role", "position", "major", "specialty", "title", "motto", "nickname",
+                         "address", "number", "budget", "background", "worry", "issue"})  # fmt: skip
 _FAVORITE = frozenset({"favorite", "favourite"})
 _SELF_NAMED = re.compile(r"(?:ist|ician|eer|ologist|grapher)$")
 _PLACES = {"from": "from", "into": "interested in", "at": "is at", "in": "is in", "on": "is on", "with": "is with",
-           "near": "is near", "for": "is for", "against": "is against", "about": "is about"}  # fmt: skip
+           "near": "is near"}  # fmt: skip
 _WEAK_PREPOSITIONS = frozenset({"on", "for", "about", "like", "at", "with"})
 
 
@@ -49,7 +56,9 @@ def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Dra
             yield from _complement(page, clause, head, complement)
 
 
-def _draft(clause: Clause, head: Phrase, relation: str, tail: Phrase, salience: float = 0.6) -> Draft:
+def _draft(
+    clause: Clause, head: Phrase, relation: str, tail: Phrase, salience: float = 0.6, *, exact: bool = False
+) -> Draft:
     past = clause.mood.tense == "past"
     if clause.mood.negated:
         relation = f"not {relation}"
@@ -58,7 +67,7 @@ def _draft(clause: Clause, head: Phrase, relation: str, tail: Phrase, salience: 
             relation, f"former {relation}"
         )
     manner = Manner.EVENT if past else Manner.STATE
-    return Draft(head, relation, tail, clause.mood.certainty, manner, clause.tokens, salience=salience)
+    return Draft(head, relation, tail, clause.mood.certainty, manner, clause.tokens, salience=salience, exact=exact)
 
 
 def _complement(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
@@ -81,7 +90,7 @@ def _adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator
         yield _draft(clause, head, "nationality", Phrase(token.text, "group"), 0.8)
     elif lower == "old" and (age := _age(token)):
         yield _draft(clause, head, "age", Phrase(age, "quantity"), 0.9)
-    else:
+    elif token.lower_ != "up":
         related = list(_related(page, clause, head, token))
         yield from related
         if not related:
@@ -116,14 +125,29 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
     text = words(
         page, [token, *(c for c in token.children if c.dep_ in {"npadvmod", "compound"} and c.i not in page.dated)]
     )
-    if not text or token.lower_ in {"sure", "able", "ready", "welcome", "right", "okay", "ok", "sorry", "glad"}:
+    if not text or token.lower_ in {
+        "sure",
+        "able",
+        "ready",
+        "welcome",
+        "right",
+        "okay",
+        "ok",
+        "sorry",
+        "glad",
+        "up",
+        "off",
+        "back",
+    }:
         return
     feeling = head.type == "person" and (token.lemma_.lower() in tables().feelings or token.tag_ == "VBN")
     if feeling:
         yield _draft(clause, head, "felt" if clause.mood.tense == "past" else "feels", Phrase(text, "feeling"), 0.3)
     elif clause.subject is not None and clause.subject.lower_ not in {"it", "this", "that", "you"}:
         praise = token.lower_ in tables().praise
-        yield _draft(clause, head, "is", Phrase(text), 0.15 if praise else 0.4)
+        yield _draft(
+            clause, head, "is", Phrase(text), 0.15 if praise or clause.subject.dep_ == "csubj" else 0.4, exact=True
+        )
 
 
 def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
@@ -138,6 +162,10 @@ def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterat
 def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     subject = clause.subject
     favorite = next((c for c in token.children if c.lower_ in _FAVORITE), None)
+    friends = _objects_of(page, token, "with") if token.lemma_ == "friend" else []
+    yield from (_draft(clause, head, "friends with", p, 0.9) for p in friends if p.text != head.text)
+    if friends:
+        return
     if favorite is not None:
         yield from _favorite_of(page, clause, head, token)
         return
@@ -153,7 +181,7 @@ def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draf
         yield _draft(clause, head, "occupation", Phrase(tail.text, "occupation"), 0.9)
     elif subject is not None and subject.lower_ not in {"it", "this", "that", "there"}:
         judged = any(c.lower_ in tables().praise for c in token.children) or subject.lower_ in SECOND
-        yield _draft(clause, head, "is", tail, 0.3 if judged else 0.5)
+        yield _draft(clause, head, "is", tail, 0.15 if judged or subject.dep_ == "csubj" else 0.5)
 
 
 def _is_job(token: Any) -> bool:
@@ -208,6 +236,29 @@ def _attribute(subject: Any) -> str:
         return "named"
     kind = [c.lower_ for c in subject.children if c.dep_ in {"compound", "amod"}]
     return " ".join([*kind, subject.lemma_.lower()])
+
+
+def states_attribute(clause: Clause) -> bool:
+    """ "My main concern is getting …": parsed as if the concern were getting something."""
+    subject = clause.subject
+    owned = subject is not None and any(c.dep_ == "poss" for c in subject.children)
+    progressive = clause.verb.tag_ == "VBG" and any(c.lemma_ == "be" for c in clause.children("aux"))
+    favorite = owned and any(c.lower_ in _FAVORITE for c in subject.children)
+    return owned and progressive and (favorite or subject.lemma_.lower() in _ATTRIBUTES)
+
+
+def read_attribute(page: Page, clause: Clause) -> Iterator[Draft]:
+    """The facts of a clause that `states_attribute`."""
+    subject = clause.subject
+    poss = next(c for c in subject.children if c.dep_ == "poss")
+    owner = page.scene.resolve(poss.text) if poss.tag_ == "PRP$" else noun_phrase(page, poss)
+    favorite = any(c.lower_ in _FAVORITE for c in subject.children)
+    phrase = verb_phrase(page, clause.verb, "gerund")
+    if owner is not None and phrase is not None:
+        first = phrase.text.split()[0]
+        text = phrase.text.replace(first, clause.verb.text, 1) if clause.verb.text[0].isupper() else phrase.text
+        relation = _favorite_relation(subject) if favorite else _attribute(subject)
+        yield _draft(clause, owner, relation, Phrase(text), 0.85)
 
 
 def _values(page: Page, clause: Clause) -> Iterator[Phrase]:

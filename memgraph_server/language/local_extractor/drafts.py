@@ -25,3 +25,4 @@ class Draft:
     tokens: tuple[Any, ...] = field(repr=False)
     polarity: Polarity = Polarity.CLAIM
     salience: float = 0.6
+    exact: bool = False  # the relation is named as it is, without the registry

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from memgraph_server.language.local_extractor.captions import shown
 from memgraph_server.language.local_extractor.drafts import Draft
@@ -29,6 +29,7 @@ from memgraph_server.memory.dates import find_dates
 from memgraph_server.memory.facts import Intent, Polarity
 from memgraph_server.memory.interval import Precision
 from memgraph_server.memory.proposals import Proposal
+from memgraph_server.memory.relations import Registry
 from memgraph_server.memory.turns import Role, Turn
 
 #: Recorded as `source` with every assertion; a change of rules that changes facts raises the number.
@@ -36,16 +37,12 @@ NAME = "local/1"
 #: Facts of one turn, the most salient first: of a turn of conversation, and of a long answer with lists.
 MOST_FACTS = 8
 MOST_OF_LISTS = 12
+#: Facts below this salience are kept only where a turn gives nothing else, and then one.
+WEAK = 0.2
+#: A user's turn longer than this is mostly pasted; of it only what is said in the first person is the user's word.
+PASTED = 1_500
 #: How many turns before are parsed, for pronouns.
 _LOOK_BACK = 2
-
-
-class RelationRegistry(Protocol):
-    """What this module needs of `memory.relations.Registry`."""
-
-    def canonical(self, phrase: str) -> str:
-        """The relation's name: "likes", "lives_in"; a slug for one that is not known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,8 @@ class _Reading:
 class LocalExtractor:
     """Extractor by parser and rules. Thread-safe; loads its model at the first turn that needs it."""
 
-    def __init__(self, registry: RelationRegistry | None = None, parser: Parser | None = None) -> None:
+    def __init__(self, registry: Registry | None = None, parser: Parser | None = None) -> None:
+        self._registry = registry
         self._canonical: Callable[[str], str] = registry.canonical if registry is not None else slug
         self._parser = parser or Parser()
 
@@ -85,6 +83,7 @@ class LocalExtractor:
             page = Page(docs[passage.text], passage, reading.scene)
             for sentence in page.doc.sents:
                 remember(page, sentence)
+        reading.scene.begin()
         pages = [_page(turn, passage, docs[passage.text], reading.scene) for passage in reading.passages]
         proposals = self._proposals(reading, pages)
         mentions = [m for page in pages for m in mentions_of(page)]
@@ -94,7 +93,9 @@ class LocalExtractor:
 
     def _proposals(self, reading: _Reading, pages: list[Page]) -> list[Proposal]:
         turn, speaker = reading.context.turn, reading.scene.speaker
-        found = [(d.salience, self._proposal(turn, page, d)) for page in pages for d in read_page(page)]
+        drafts = [(page, d) for page in pages for d in read_page(page) if _kept(turn, reading.scene, d)]
+        weak = [(page, d) for page, d in drafts if d.salience < WEAK]
+        found = [(d.salience, self._proposal(turn, page, d)) for page, d in drafts if d.salience >= WEAK]
         found += [
             (0.5, _said(turn, speaker, self._canonical("suggested"), title, span)) for title, span in reading.listed
         ]
@@ -102,8 +103,24 @@ class LocalExtractor:
             (0.6, _said(turn, speaker, self._canonical("shared"), shown(c), None)) for c in turn.captions if shown(c)
         ]
         if not found:
-            found = [(d.salience, self._proposal(turn, page, d)) for page in pages for d in leftovers(page)][:1]
+            best = weak or [(page, d) for page in pages for d in leftovers(page) if speaker != "Assistant"]
+            found = [(d.salience, self._proposal(turn, page, d)) for page, d in best[:1]]
         return _most_salient(found, MOST_OF_LISTS if reading.listed else MOST_FACTS)
+
+    def _relation(self, draft: Draft) -> str:
+        """The registry's name, unless it would make a habit of what happened, or an event of a habit.
+
+        "I lived in Rome", undated, must not become where somebody lives: it stays `lived_in`.
+        """
+        known = self._canonical(draft.relation)
+        if draft.exact:
+            return slug(draft.relation)
+        if self._registry is None or draft.polarity is Polarity.ENDING:
+            return known
+        event = self._registry.is_event(known)
+        past_state = draft.manner is Manner.EVENT and not event
+        habit = draft.manner is Manner.STATE and event
+        return slug(draft.relation) if past_state or habit else known
 
     def _proposal(self, turn: Turn, page: Page, draft: Draft) -> Proposal:
         clause_span = (min(t.idx for t in draft.tokens), max(t.idx + len(t.text) for t in draft.tokens))
@@ -112,7 +129,7 @@ class LocalExtractor:
         sentence = draft.tokens[0].sent.text
         return Proposal(
             head=draft.head.text,
-            relation=self._canonical(draft.relation),
+            relation=self._relation(draft),
             tail=draft.tail.text if draft.tail is not None else None,
             valid_from=interval.valid_from,
             valid_to=interval.valid_to if draft.polarity is Polarity.CLAIM else None,
@@ -133,6 +150,17 @@ class LocalExtractor:
         )
 
 
+def _kept(turn: Turn, scene: Scene, draft: Draft) -> bool:
+    """Whether a draft is worth believing, by who says it of whom."""
+    own = draft.head.text == scene.speaker or draft.head.owner == scene.speaker
+    if draft.head.text.startswith("Assistant") and not own:
+        return False
+    if turn.role is Role.ASSISTANT and scene.speaker == "Assistant":
+        named = draft.head.text == scene.listener or draft.head.type not in {"", "activity"}
+        return draft.relation in {"recommends", "suggested"} if own else named
+    return own or len(turn.text) <= PASTED
+
+
 def slug(phrase: str) -> str:
     """A relation's name from its words: "works at" -> "works_at"."""
     return re.sub(r"\W+", "_", phrase.lower()).strip("_")
@@ -148,8 +176,13 @@ def _prepared(context: TurnInContext) -> _Reading:
         return _Reading(context, scene, [], [])
     listed = list(items(turn.text[:READ_LIMIT])) if turn.role is Role.ASSISTANT else []
     text = outside(turn.text[:READ_LIMIT]) if len(listed) > 1 else turn.text
-    before = [p for t in context.previous[-_LOOK_BACK:] if is_english(t.text[:600]) for p in passages(t.text[:600])]
-    return _Reading(context, scene, passages(text), before, listed if len(listed) > 1 else [])
+    before = [
+        p
+        for t in context.previous[-_LOOK_BACK:]
+        if is_english(t.text[:600])
+        for p in passages(t.text[:600], scene.names)
+    ]
+    return _Reading(context, scene, passages(text, scene.names), before, listed if len(listed) > 1 else [])
 
 
 def _listener(context: TurnInContext, speaker: str) -> str:
@@ -198,4 +231,4 @@ def _most_salient(found: list[tuple[float, Proposal]], most: int) -> list[Propos
     return [p for _, _, p in sorted(best, key=lambda each: each[1])]
 
 
-__all__ = ["NAME", "LocalExtractor", "Manner", "RelationRegistry", "slug"]
+__all__ = ["NAME", "LocalExtractor", "slug"]

@@ -12,26 +12,52 @@ from collections.abc import Iterator
 
 _ITEM = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•+]|[a-z][.)])[ \t]+(?P<body>[^\n]+)", re.MULTILINE)
 _BOLD = re.compile(r"\*\*(?P<title>[^*\n]{2,90}?)\*\*|__(?P<other>[^_\n]{2,90}?)__")
+_ASKING = re.compile(r"(?:why|how|what|when|where|who|which|is|are|do|does|did|can|could|would|will)\b", re.IGNORECASE)
 _LEAD = re.compile(r"(?P<title>[^:\n]{2,60}):\s+\S")
 _WORDS = 10
+#: Titles that say nothing without what follows them.
+_LABELS = frozenset(
+    "purpose focus example examples key considerations consideration action actions why how what when where time safety "
+    "note notes goal goals tip tips benefit benefits recommendation recommendations step steps objective objectives "
+    "description details detail duration overview summary rationale reason result results outcome location cost price "
+    "pros cons materials ingredients instructions effectiveness next impact strategy approach timeline method task tasks "
+    "option options question questions concern concerns suggestion suggestions idea ideas explanation frequency set day week phase level part module session month stage round chapter scene act monday "
+    "tuesday wednesday thursday friday saturday sunday morning afternoon evening and the for of your".split()
+)
 
 
 def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """(title, span in the text) of each item of the lists in a text, in order."""
     for match in _ITEM.finditer(text):
         body, start = match["body"], match.start("body")
-        bold, lead = _BOLD.match(body), _LEAD.match(body)
-        if bold is not None:
-            place = bold.span("title") if bold["title"] else bold.span("other")
-        elif lead is not None:
-            place = lead.span("title")
-        elif len(body.split()) <= 8:
-            place = (0, len(body))
-        else:
-            continue
-        title = re.sub(r"\s+", " ", body[place[0] : place[1]]).strip(" *_:;,.\"'!?()[]")
-        if re.search(r"[^\W\d_]{2}", title) and len(title.split()) <= _WORDS and not title.endswith("?"):
+        place = _title_place(body)
+        title = _title(body[place[0] : place[1]]) if place is not None else ""
+        if place is not None and title:
             yield title, (start + place[0], start + place[1])
+
+
+def _title_place(body: str) -> tuple[int, int] | None:
+    bold, lead = _BOLD.match(body), _LEAD.match(body)
+    if bold is not None:
+        return bold.span("title") if bold["title"] else bold.span("other")
+    if lead is not None:
+        return lead.span("title")
+    return (0, len(body)) if len(body.split()) <= 8 else None
+
+
+def _title(words: str) -> str:
+    """The title's own words, "" where they are a question or only a label."""
+    title = re.sub(r"\s+|\([^)]*\)?", " ", words)
+    before, _, after = title.partition(":")
+    title = after if after.strip() and _only_labels(before) else title
+    title = re.sub(r"\s+", " ", title).strip(" *_:;,.\"'!()[]")
+    asked = title.endswith("?") or bool(_ASKING.match(title))
+    says = re.search(r"[^\W\d_]{2}", title) and len(title.split()) <= _WORDS
+    return title if says and not asked and not _only_labels(title) else ""
+
+
+def _only_labels(title: str) -> bool:
+    return all(w.lower() in _LABELS for w in re.findall(r"[^\W\d_]+", title))
 
 
 def outside(text: str) -> str:

@@ -110,12 +110,18 @@ def _conditional(verb: Any) -> bool:
     return any(c.dep_ in {"mark", "advmod"} and c.lower_ in _CONDITIONAL for c in verb.children)
 
 
+def _purpose(verb: Any) -> bool:
+    """ "so I can reach more people": what is meant to come about."""
+    can = any(c.dep_ == "aux" and c.lemma_ in {"can", "could", "may", "will", "would"} for c in verb.children)
+    return verb.dep_ == "advcl" and can and any(c.lower_ in {"so", "that"} for c in verb.children)
+
+
 def _unreal(verb: Any, seen: set[int]) -> bool:
     """Under "if", under a denied or questioned opinion, or under a wish."""
     if verb.i in seen:
         return False
     seen.add(verb.i)
-    if _conditional(verb):
+    if _conditional(verb) or _purpose(verb):
         return True
     if verb.dep_ == "ccomp" and verb.head.pos_ in _PREDICATES:
         head = verb.head

@@ -12,10 +12,15 @@ from typing import Any
 
 from memgraph_server.language.local_extractor.inflect import past, third_person
 from memgraph_server.language.local_extractor.moods import Mood
+from memgraph_server.language.local_extractor.scene import Phrase
 from memgraph_server.language.local_extractor.tables import VerbEntry, tables
 from memgraph_server.language.local_extractor.timing import Manner
 
 _ANTONYMS = {"likes": "dislikes", "loves": "dislikes", "enjoys": "dislikes", "dislikes": "likes"}
+
+
+_OF_PEOPLE = frozenset({"lives_in", "lives_with", "works_at", "occupation", "studies", "studies_at", "married_to", "dating",
+                        "wants", "likes", "loves", "enjoys", "needs", "left", "quit"})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,12 @@ def entry_of(lemma: str, *more: str) -> VerbEntry | None:
     return tables().verbs.get(" ".join(w for w in (lemma, *more) if w))
 
 
-def name(verb: Any, mood: Mood, *more: str, dated: bool = False) -> Named:
+def name(verb: Any, mood: Mood, head: Phrase, *more: str, dated: bool = False) -> Named:
     """The relation of a clause; `more`: particle and preposition; `dated`: the clause holds a usable date."""
-    lemma = verb.lemma_.lower()
+    lemma = _lemma(verb, mood)
     entry = entry_of(lemma, *more)
+    if entry is not None and entry.relation in _OF_PEOPLE and head.type != "person":
+        entry = None
     if mood.negated:
         return Named(_denied(entry, lemma, more), Manner.STATE if not mood.past else Manner.EVENT)
     if entry is None:
@@ -42,6 +49,12 @@ def name(verb: Any, mood: Mood, *more: str, dated: bool = False) -> Named:
     if entry.kind in {"event", "end"} and not mood.past:
         return _open(verb, mood, more)
     return Named(entry.relation, _manner(entry, mood))
+
+
+def _lemma(verb: Any, mood: Mood) -> str:
+    """ "I've got a box" is having one."""
+    got = verb.lower_ == "got" and mood.tense == "perfect"
+    return "have" if got else str(verb.lemma_.lower())
 
 
 def present(verb: Any, *more: str) -> str:
@@ -64,8 +77,9 @@ def _manner(entry: VerbEntry, mood: Mood) -> Manner:
 
 
 def _open(verb: Any, mood: Mood, more: tuple[str, ...]) -> Named:
-    lemma = verb.lemma_.lower()
-    happened = mood.past and not (mood.progressive and mood.tense == "perfect")
+    goes_on = mood.tense == "perfect" and (mood.progressive or verb.lower_ == "got")
+    happened = mood.past and not goes_on
+    lemma = _lemma(verb, mood)
     form = past(lemma, verb.lower_, verb.tag_) if happened else third_person(lemma)
     return Named(" ".join([form, *(w for w in more if w)]), Manner.EVENT if happened else Manner.STATE)
 

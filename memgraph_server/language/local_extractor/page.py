@@ -18,6 +18,7 @@ class Page:
     passage: Passage
     scene: Scene
     dates: tuple[DateMention, ...] = ()
+    read: int = 0  # tokens before this one are noted in the scene
     dated: frozenset[int] = field(init=False)
 
     def __post_init__(self) -> None:

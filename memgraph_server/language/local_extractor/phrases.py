@@ -29,6 +29,11 @@ _LOOSE = frozenset({"so", "very", "really", "pretty", "just", "also", "even", "s
 _KEPT_PREPOSITIONS = frozenset({"of", "for", "in", "at", "on", "about", "with", "from", "by", "to", "between"})
 _OF_NOUNS = frozenset({"lot", "lots", "bunch", "couple", "ton", "tons", "kind", "sort", "bit", "plenty", "number",
                        "all", "some", "many", "most", "one", "part", "both", "few", "rest"})  # fmt: skip
+_VERBAL = frozenset({"dobj", "prep", "xcomp", "prt", "ccomp", "acomp", "attr"})
+#: Verbs that say nothing without their object.
+_LIGHT = frozenset({"make", "get", "have", "take", "do", "be", "go", "come", "give", "put", "let", "keep", "see", "know",
+                    "hear", "say", "tell", "want", "need", "feel", "look", "think", "realize", "understand", "hope",
+                    "wonder", "become", "seem", "mean", "happen", "try", "like", "love", "find", "bring", "use"})  # fmt: skip
 _KEPT_ADVERBS = frozenset({"out", "back", "away", "together", "abroad", "online", "outside", "outdoors", "home", "up",
                            "down", "off", "over", "around", "there", "alone", "professionally"})  # fmt: skip
 
@@ -47,8 +52,10 @@ def noun_phrase(page: Page, token: Any, head: str = "") -> Phrase | None:
     """The phrase of a noun, pronoun or gerund; None where it would be empty or not understood."""
     if is_pronoun(token):
         return page.scene.resolve(token.text)
-    if token.tag_ == "VBG" and any(c.dep_ in {"dobj", "prep", "xcomp", "prt"} for c in token.children):
+    if token.tag_ == "VBG" and (token.pos_ == "AUX" or any(c.dep_ in _VERBAL for c in token.children)):
         return verb_phrase(page, token, "gerund")
+    if any(g.tag_ == "WRB" for c in token.children for g in (c, *c.children)):
+        return None
     inner = _quantified(token)
     if inner is not None:
         return noun_phrase(page, inner, head)
@@ -70,7 +77,7 @@ def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phra
         if activity is not None:
             return verb_phrase(page, activity, "gerund", words=words)
     lemma = _lemma(verb)
-    parts: list[str] = [gerund(lemma) if form == "gerund" else lemma]
+    parts = [_form(verb, lemma, form)]
     for child in sorted(verb.children, key=lambda c: c.i):
         piece = _complement(page, child)
         if piece is None:
@@ -78,7 +85,15 @@ def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phra
         if piece and len(" ".join([*parts, piece]).split()) <= words:
             parts.append(piece)
     text = " ".join(parts)
-    return Phrase(text, "activity") if lemma not in {"do", "be"} or len(parts) > 1 else None
+    return Phrase(text, "activity") if lemma not in _LIGHT or len(parts) > 1 else None
+
+
+def _form(verb: Any, lemma: str, form: str) -> str:
+    if any(c.dep_ == "auxpass" and c.lemma_ == "get" for c in verb.children):
+        return f"{'getting' if form == 'gerund' else 'get'} {verb.lower_}"
+    if form == "gerund":
+        return str(verb.lower_) if verb.tag_ == "VBG" else gerund(lemma)
+    return lemma
 
 
 def type_of(token: Any) -> str:
@@ -90,7 +105,7 @@ def type_of(token: Any) -> str:
 
 
 def _lemma(verb: Any) -> str:
-    lemma = verb.lemma_.lower()
+    lemma = {"hoping": "hope", "hoped": "hope"}.get(verb.lower_, verb.lemma_.lower())
     if verb.pos_ == "NOUN" and lemma.endswith("ing"):
         return {"swimming": "swim", "running": "run"}.get(lemma, re.sub(r"ing$", "", lemma))
     return str(lemma)
@@ -119,7 +134,7 @@ def _complement(page: Page, child: Any) -> str | None:
 def _listed(page: Page, token: Any) -> str | None:
     phrases = [noun_phrase(page, t) for t in conjuncts(token)]
     if phrases[0] is None:
-        return None if is_pronoun(token) else ""
+        return None if is_pronoun(token) else words(page, list(_members(page, token, 1, "")))
     return " and ".join(p.text for p in phrases[:3] if p is not None)
 
 
@@ -131,7 +146,7 @@ def prepositional(page: Page, preposition: Any) -> str | None:
     if target.dep_ == "prep":
         inner = prepositional(page, target)
         return inner and f"{preposition.lower_} {inner}"
-    if target.dep_ == "pcomp" and target.pos_ not in {"VERB", "AUX", "NOUN"}:
+    if target.dep_ == "pcomp" and target.tag_ not in {"VBG", "NN", "NNS"}:
         return ""
     phrase = verb_phrase(page, target, "gerund", words=6) if target.tag_ == "VBG" else noun_phrase(page, target)
     return f"{preposition.lower_} {phrase.text}" if phrase is not None else ""
@@ -163,7 +178,7 @@ def _owned(page: Page, token: Any) -> Phrase | None:
     kind = "person" if relation != "has_pet" else "animal"
     if name is not None and name.i > token.i:
         return Phrase(words(page, list(_members(page, name, 0, ""))), kind, owner, relation)
-    described = words(page, [t for t in _members(page, token, 1, owner) if t.dep_ != "prep"])
+    described = words(page, [t for t in _members(page, token, 2, owner) if t.dep_ != "poss"])
     return Phrase(f"{possessive(owner)} {described}", kind, owner, relation)
 
 
@@ -218,8 +233,12 @@ def _prepositional_members(page: Page, preposition: Any, depth: int, head: str) 
         return
     if target.lower_ in tables().empty_nouns and not _has_content(target):
         return
+    if target.dep_ == "pcomp" and target.tag_ != "VBG":
+        return
     yield preposition
-    if target.pos_ == "VERB":
+    if target.pos_ in {"VERB", "AUX"}:
+        if target.tag_ != "VBG":
+            return
         yield from (t for t in target.subtree if t.dep_ not in {"det", "punct"} and t.i not in page.dated)
         return
     for joined in conjuncts(target)[:3]:

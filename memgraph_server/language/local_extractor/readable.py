@@ -29,10 +29,7 @@ _RECALLED = re.compile(
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
 
 _VERB_PAST = "got|went|had|saw|took|made|started|finished|came|met|bought|found|spent|tried|joined|moved|read|heard"
-_FINITE = (
-    r"\b(?:is|are|was|were|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?)\b|'s\b"
-)
-_START = r"(?:(?<=^)|(?<=[.!?]\s)|(?<=,\s))"
+_FINITE = r"\b(?:is|are|was|were|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?|looks|feels|sounds|brings|takes|gets|reminds|allows|lets|requires|shows|comes|goes)\b|'s\b"
 
 #: (pattern, replacement); a replacement's characters stand for the first character of what they replace.
 _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -49,7 +46,12 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<!\w)'cause\b|\bcuz\b|\bcoz\b", "because"),
         (r"\b(\w{2,})in'(?=\s|[.,!?])", r"\1ing"),
         (r"(?<=\w) ?& ?(?=\w)", " and "),
-        (r" *[–—]+ *|(?<=\w) - (?=\w)", " - "),
+        (
+            r"(?<=\w) *(?:[–—]+| - | -- ) *(?=(?:i|i'm|i've|it's|it|we|we're|they|he|she|you|that's|there's|my|our|so|and i)\b)",
+            ". ",
+        ),
+        (r"(?<=\w) *(?:[–—]+| - | -- ) *(?=[a-z]+ing\b)", ". "),
+        (r" *[–—]+ *| -+ (?=\w)", " - "),
         (r"\bany ?more\b", "anymore"),
     )
 )
@@ -93,10 +95,28 @@ class Passage:
         return first, max(first, last) + 1
 
 
-def passages(text: str) -> list[Passage]:
-    """The lines of a turn's text that are read, cleaned. Empty for text without any."""
+def passages(text: str, names: tuple[str, ...] = ()) -> list[Passage]:
+    """The lines of a turn's text that are read, cleaned; `names`: of the people who talk, who may be addressed."""
     masked = _masked(text[:READ_LIMIT])
-    return [p for start, line in _lines(masked) if (p := _cleaned(line, start)).text.strip()]
+    addressed = _addressed(names)
+    return [p for start, line in _lines(masked) if (p := _cleaned(line, start, addressed)).text.strip()]
+
+
+def _addressed(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    """ "Hey Mel!" and "…, Mel." with the name or a beginning of it."""
+    firsts = {n.split()[0] for n in names if n.split()}
+    forms = sorted(
+        {re.escape(f[:k]) for f in firsts if f.isalpha() for k in range(3, len(f) + 1)}, key=len, reverse=True
+    )
+    if not forms:
+        return None
+    name = rf"(?:{'|'.join(forms)})"
+    greeting = r"(?:hey|hi|hello|hiya|yo|oh|wow|yeah|yep|yup|yes|sure|thanks|thank you|ok|okay|no|well|aww?|morning)"
+    return re.compile(
+        rf"^\W*{greeting}[ ,]+(?:there[ ,]+)?{name}\b[,!.]* *|(?<=[.!?] ){greeting}[ ,]+{name}\b[,!.]* *"
+        rf"|, {name}(?=[.!?]|, | -|$)|^\W*{name}[,!] *|(?<=[.!?] ){name}[,!] *",
+        re.IGNORECASE,
+    )
 
 
 def _masked(text: str) -> str:
@@ -117,8 +137,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, line
 
 
-def _cleaned(line: str, start: int) -> Passage:
+def _cleaned(line: str, start: int, addressed: re.Pattern[str] | None) -> Passage:
     text, offsets = line, tuple(range(start, start + len(line)))
+    if addressed is not None:
+        text, offsets = _substituted(text, offsets, addressed, "")
     for pattern, replacement in _SPELLINGS:
         text, offsets = _substituted(text, offsets, pattern, replacement)
     return _with_subjects(text, offsets)

@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from memgraph_server.language.local_extractor.clauses import Clause, asks, clauses
+from memgraph_server.language.local_extractor.copula import read_attribute, states_attribute
 from memgraph_server.language.local_extractor.drafts import Draft
+from memgraph_server.language.local_extractor.matrix import used_to
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.phrases import conjuncts, noun_phrase, noun_phrases
+from memgraph_server.language.local_extractor.requests import read_request
 from memgraph_server.language.local_extractor.scene import FIRST, SECOND, Mentioned, Phrase, kin_of
 from memgraph_server.language.local_extractor.tables import tables
 from memgraph_server.language.local_extractor.timing import Manner
-from memgraph_server.language.local_extractor.verbs import read_verb, recommended, used_to
-
-_SUGGESTIONS = frozenset({"try", "check", "read", "watch", "visit", "consider", "download", "use"})
+from memgraph_server.language.local_extractor.verbs import read_verb
 
 
 def read_page(page: Page) -> list[Draft]:
@@ -32,14 +33,19 @@ def read_page(page: Page) -> list[Draft]:
 
 
 def _read_sentence(page: Page, sentence: Any) -> Iterator[Draft]:
+    request = read_request(page, sentence)
+    if request is not None:
+        yield from request
+        return
     for clause in clauses(sentence):
-        if clause.mood.unreal:
-            continue
-        if clause.subject is None:
-            yield from _command(page, clause)
+        remember(page, sentence, clause.subject.i if clause.subject is not None else sentence.start)
+        if clause.mood.unreal or clause.subject is None:
             continue
         heads = heads_of(page, clause)
         yield from _ties(page, clause)
+        if states_attribute(clause):
+            yield from read_attribute(page, clause)
+            continue
         if not heads or _idle(clause):
             continue
         former = _formerly(clause)
@@ -57,37 +63,45 @@ def heads_of(page: Page, clause: Clause) -> list[Phrase]:
     return noun_phrases(page, subject)
 
 
-def _command(page: Page, clause: Clause) -> Iterator[Draft]:
-    """ "Check out the Blue Door": a recommendation by whoever says it."""
-    if (
-        clause.verb.tag_ == "VB"
-        and clause.verb.dep_ == "ROOT"
-        and clause.lemma in _SUGGESTIONS
-        and not clause.mood.negated
-    ):
-        speaker = Phrase(page.scene.speaker, "person")
-        yield from recommended(page, clause, speaker, clause.verb)
-
-
 def _idle(clause: Clause) -> bool:
     """Praise, thanks and talk about the talk."""
     subject, lemma = clause.subject.lower_, clause.lemma
+    if any(_of_our_talk(c) for c in clause.children("mark", "advmod", "prep")) and lemma in _TALKING:
+        return True
     if lemma in tables().idle_verbs and not clause.children("prt"):
-        return lemma not in {"hope", "think", "look", "know", "see", "deserve"} or not _goes_on(clause)
-    if subject in SECOND:
-        return lemma in {"be", "make", "get", "have", "rock", "inspire", "give"} and _judges(clause)
+        return lemma not in _GOING_ON or not _goes_on(clause)
+    if subject in SECOND and _judged(clause):
+        return True
+    if subject in {"we", "you"} and clause.mood.modal == "can":
+        return True
     if subject in {"it", "this", "that", "these", "those"}:
         return lemma in {"be", "mean", "sound", "feel", "take", "make", "get"}
     return lemma == "be" and _thanks(clause)
 
 
 def _goes_on(clause: Clause) -> bool:
-    return bool(clause.children("xcomp", "prep"))
+    """ "talk to the mayor", "know how to cook": there is something to it beyond the verb."""
+    objects = [o for p in clause.children("prep") for o in p.children if o.pos_ != "PRON"]
+    return bool(objects or clause.children("xcomp", "dobj"))
 
 
-def _judges(clause: Clause) -> bool:
-    complements = clause.children("acomp", "attr", "dobj", "ccomp", "xcomp")
-    return bool(complements) or clause.lemma != "have"
+def _of_our_talk(token: Any) -> bool:
+    return token.lower_ in {"since", "last", "when"}
+
+
+def _judged(clause: Clause) -> bool:
+    """ "You're doing an awesome job": said of the listener, with a word of praise or a verb of it."""
+    praised = any(t.lower_ in tables().praise or t.lemma_.lower() in _PRAISED for t in clause.tokens)
+    return praised or clause.lemma in {"be", "make", "rock", "inspire", "give", "show", "become", "do", "get", "take"}
+
+
+_TALKING = frozenset({"talk", "chat", "speak", "catch", "meet"})
+_GOING_ON = frozenset(
+    {"hope", "look", "know", "see", "talk", "chat", "speak", "listen", "think", "hear", "ask", "care"}
+)
+_PRAISED = frozenset(
+    {"job", "heart", "work", "passion", "dedication", "strength", "courage", "attitude", "point", "way"}
+)
 
 
 def _thanks(clause: Clause) -> bool:
@@ -119,20 +133,26 @@ def _ties(page: Page, clause: Clause) -> Iterator[Draft]:
                         salience=0.85 if named else 0.35)  # fmt: skip
 
 
-def remember(page: Page, sentence: Any) -> None:
-    """Note whom and what a sentence names, for the pronouns after it."""
-    for token in sentence:
-        if (
-            token.pos_ not in {"NOUN", "PROPN"}
-            or token.dep_ in {"compound", "npadvmod", "amod"}
-            or token.i in page.dated
-        ):
-            continue
-        if token.dep_ == "pobj" and token.ent_type_ != "PERSON" and not kin_of(token.lemma_.lower())[0]:
+def remember(page: Page, sentence: Any, until: int | None = None) -> None:
+    """Note whom and what a sentence names, up to the token `until`, for the pronouns after it."""
+    end = sentence.end if until is None else until
+    for token in page.doc[max(page.read, sentence.start) : end]:
+        page.read = token.i + 1
+        if token.pos_ not in {"NOUN", "PROPN"} or token.i in page.dated or not _prominent(token):
             continue
         phrase = noun_phrase(page, token)
         if phrase is not None:
             page.scene.mention(_mentioned(token, phrase))
+
+
+def _prominent(token: Any) -> bool:
+    """A subject or object, or any person: what a pronoun may mean."""
+    first = token
+    while first.dep_ == "conj" and first.head.i != first.i:
+        first = first.head
+    if token.dep_ in {"compound", "npadvmod", "amod"}:
+        return False
+    return first.dep_ not in {"pobj", "poss"} or token.ent_type_ == "PERSON" or bool(kin_of(token.lemma_.lower())[0])
 
 
 def _mentioned(token: Any, phrase: Phrase) -> Mentioned:
@@ -144,35 +164,29 @@ def _mentioned(token: Any, phrase: Phrase) -> Mentioned:
 
 
 def leftovers(page: Page) -> list[Draft]:
-    """What a passage that stated nothing is about: the best thing it names, said by its speaker."""
+    """What a passage that stated nothing is about: the best thing it names, as talked about by its speaker."""
     best: list[tuple[float, Any, Phrase]] = []
     speaker = Phrase(page.scene.speaker, "person")
     for sentence in page.doc.sents:
-        if asks(sentence):
-            continue
-        for token in sentence:
+        for token in sentence if not asks(sentence) else ():
             if token.pos_ in {"NOUN", "PROPN"} and token.dep_ not in {"compound", "npadvmod", "intj"}:
                 phrase = noun_phrase(page, token, speaker.text)
                 if phrase is not None and _worth(page, token, phrase):
                     best.append((_weight(token, phrase), token, phrase))
     best.sort(key=lambda each: (-each[0], each[1].i))
-    return [
-        Draft(speaker, "mentioned", phrase, 0.9, Manner.EVENT, (token,), salience=0.1) for _, token, phrase in best[:1]
-    ]
+    return [Draft(speaker, "talked about", p, 0.85, Manner.EVENT, (t,), salience=0.1) for _, t, p in best[:1]]
 
 
 def _worth(page: Page, token: Any, phrase: Phrase) -> bool:
-    names = {page.scene.speaker.lower(), page.scene.listener.lower()}
-    lemma = token.lemma_.lower()
-    return phrase.text.lower() not in names and lemma not in {
-        "thank",
-        "thanks",
-        "congrat",
-        "congrats",
-        "luck",
-        "wow",
-        "hey",
-    }
+    """Named, or described by more than praise; not the people who talk, nor what they do for each other."""
+    words = phrase.text.lower().split()
+    if phrase.text in {page.scene.speaker, page.scene.listener} or phrase.owner in {page.scene.listener}:
+        return False
+    if phrase.text.startswith(f"{page.scene.listener}'s") or set(words) & tables().praise or phrase.type == "date":
+        return False
+    return bool(
+        phrase.type in {"place", "organization", "work", "event"} or token.ent_type_ == "PERSON" or len(words) > 1
+    )
 
 
 def _weight(token: Any, phrase: Phrase) -> float:

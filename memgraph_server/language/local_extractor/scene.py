@@ -13,11 +13,11 @@ from typing import Any
 
 from memgraph_server.language.local_extractor.tables import tables
 
-FIRST = frozenset({"i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "im", "i'm"})
-SECOND = frozenset({"you", "your", "yours", "yourself", "u", "ya", "yourselves"})
-_GENDER = {"he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f"}
-_THEY = frozenset({"they", "them", "their", "theirs", "themselves"})
-_IT = frozenset({"it", "its", "itself"})
+FIRST = frozenset({"i", "me", "my", "mine", "we", "us", "our", "ours", "im", "i'm"})
+SECOND = frozenset({"you", "your", "yours", "u", "ya"})
+_GENDER = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
+_THEY = frozenset({"they", "them", "their", "theirs"})
+_IT = frozenset({"it", "its"})
 #: How many mentions of people back a pronoun may reach.
 _REACH = 6
 
@@ -52,6 +52,10 @@ class Scene:
     def mention(self, mentioned: Mentioned) -> None:
         if mentioned.phrase.text not in {self.speaker, self.listener, ""}:
             self.mentioned.append(mentioned)
+
+    def begin(self) -> None:
+        """The turn itself begins: of what was said before it, only people can be meant by a pronoun."""
+        self.mentioned = [m for m in self.mentioned if m.person]
 
     def person(self, name: str) -> str:
         """The full name of a speaker that is called by a short form ("Mel" for Melanie), else the name itself."""
