@@ -85,7 +85,7 @@ def _full_year(two_digits: int, this_year: int) -> int:
     return year if year <= this_year + 10 else year - 100
 
 
-@rule(["on", "by", "since", "until", "till", "from"], r"\w+\s{1,3}(?P<x>(\d{1,2})/(\d{1,2}))(?![\d/%]|[.,]\d)")
+@rule(["on", "by", "since", "until", "till", "from"], r"[a-z]+\s{1,3}(?P<x>(\d{1,2})/(\d{1,2}))(?![\d/%]|[.,]\d)")
 def _month_slash_day(match: re.Match[str], scan: Scan) -> Reading | None:
     month, day = int(match[2]), int(match[3])
     following = scan.word_after(match.end())

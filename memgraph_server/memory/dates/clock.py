@@ -23,7 +23,8 @@ _DAY_WORDS = {
 
 @rule(
     _DAY_WORDS,
-    r"(?P<word>\w+)(?:'s)?(?: (?:early |late )?(?P<part>morning|afternoon|arvo|evening|night|noon|lunchtime)\b)?",
+    r"(?P<word>[a-z]+)(?!\w)(?:'s)?"
+    r"(?: (?:early |late )?(?P<part>morning|afternoon|arvo|evening|night|noon|lunchtime)\b)?",
 )
 def _day_word(match: re.Match[str], scan: Scan) -> Reading:
     word = match["word"]

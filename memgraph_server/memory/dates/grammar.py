@@ -75,7 +75,7 @@ class Scan:
         before = self.word_before(start)
         if self.direction or before == "since":
             return self.direction or "past"
-        return self.tenses.at(start, stop) or ("future" if before in ("by", "until", "till") else None)
+        return self.tenses.at(start, stop) or ("future" if before in ("by", "until", "till", "through") else None)
 
     def word_before(self, place: int) -> str:
         found = _WORD_BEFORE.search(self.folded, max(0, place - 24), place)

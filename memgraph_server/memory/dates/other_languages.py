@@ -155,13 +155,23 @@ _PHRASES: dict[str, tuple[str, int]] = {
 }  # fmt: skip
 
 
+#: "Hier" is French for yesterday and German for here: it needs a French word near it.
+_FRENCH = re.compile(
+    r"\b(?:(?:j|c|l|d|qu)'|(?:je|nous|vous|elle|elles|ils|est|avec|le|la|les|mon|ma|soir|matin|était)\b)"
+)
+
+
 def _phrase_rule(words: str, unit: str, count: int) -> None:
     first = re.split(r"[\s'-]", words)[0]
     starts, pattern = [first], rf"{words}(?![\w'-])"
 
     @rule(starts, pattern)
     def _phrase(match: re.Match[str], scan: Scan) -> Reading | None:
-        return None if scan.capital(match.start()) and not _sentence_starts(match, scan) else _away(scan, unit, count)
+        if scan.capital(match.start()) and not _sentence_starts(match, scan):
+            return None
+        if words == "hier" and _FRENCH.search(scan.folded, max(0, match.start() - 80), match.end() + 80) is None:
+            return None
+        return _away(scan, unit, count)
 
 
 def _sentence_starts(match: re.Match[str], scan: Scan) -> bool:
@@ -217,6 +227,6 @@ def _tomorrow_or_morning(match: re.Match[str], scan: Scan) -> Reading | None:
     return _away(scan, "day", 1)
 
 
-@rule(["seit", "depuis", "desde"], rf"\w+ (?P<x>{YEAR})(?![\w-])")
+@rule(["seit", "depuis", "desde"], rf"[a-z]+ (?P<x>{YEAR})(?![\w-])")
 def _since_year(match: re.Match[str], _scan: Scan) -> Reading:
     return point(years(int(match["x"])), Precision.YEAR)

@@ -39,7 +39,7 @@ def _plural(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.RECURRING)
 
 
-@rule(["daily", "weekly", "monthly", "yearly", "annually", "nightly"], r"\w+")
+@rule(["daily", "weekly", "monthly", "yearly", "annually", "nightly"], r"[a-z]+(?!\w)")
 def _adverb(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.RECURRING)
 

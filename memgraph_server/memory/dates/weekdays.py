@@ -25,7 +25,7 @@ _OTHER_DAYS = frozenset({"good", "black", "cyber", "ash", "palm"})
 
 @rule(
     ["on", "by", "until", "till", "since", "from", "before", "after", "around"],
-    r"\w+ (?P<x>the (?P<day>0?[1-9]|[12]\d|3[01])(?P<suffix>st|nd|rd|th)\b)(?: (?P<of>of "
+    r"[a-z]+ (?P<x>the (?P<day>0?[1-9]|[12]\d|3[01])(?P<suffix>st|nd|rd|th)\b)(?: (?P<of>of "
     r"(?P<which>this|last|next|the|each|every) month)\b)?",
 )
 def _day_of_month(match: re.Match[str], scan: Scan) -> Reading | None:

@@ -25,7 +25,7 @@ _DECADES = {"twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixti
             "eighties": 80, "nineties": 90}  # fmt: skip
 
 
-@rule(_YEAR_WORDS, rf"\w+(?: the year|,)?(?: |-)(?P<x>(?P<year>{YEAR}))(?![\w-]|[/:]\d)")
+@rule(_YEAR_WORDS, rf"[a-z]+(?: the year|,)?(?: |-)(?P<x>(?P<year>{YEAR}))(?![\w-]|[/:]\d)")
 def _year_after_a_word(match: re.Match[str], scan: Scan) -> Reading | None:
     year, word = int(match["year"]), re.split(r"[\s,-]", match[0], maxsplit=1)[0]
     sure = word in ("in", "since", "during", "circa", "year", "early", "late", "mid")
