@@ -188,8 +188,14 @@ class BeamSearch:
 
     def paths(self) -> tuple[Path, ...]:
         """What survived, best first."""
-        order = sorted(self._stopped, key=lambda trail: (-self.worth(trail), trail.key))
-        return tuple(_path(trail, self._scores[trail.key]) for trail in order)
+        return tuple(_path(trail, self._scores[trail.key]) for trail in self._in_order_of_worth())
+
+    def worths(self) -> tuple[float, ...]:
+        """What each of `paths()` is worth."""
+        return tuple(map(self.worth, self._in_order_of_worth()))
+
+    def _in_order_of_worth(self) -> list[Trail]:
+        return sorted(self._stopped, key=lambda trail: (-self.worth(trail), trail.key))
 
     def worth(self, trail: Trail) -> float:
         """What pruning and stop-or-expand compare, in [0, 1]; 0 for a bare root. Our own formula: the evaluator's three

@@ -237,9 +237,10 @@ def speaker(cards: Sequence[Card], asked: Iterable[str], asker: str | None) -> A
     names = set(asked)
     if len(names) > 1:
         return np.zeros(len(cards))
-    if names or asker:
-        wanted = names or {asker}
-        return np.array([float(card.speaker in wanted) for card in cards])
+    if asker is not None:
+        names = names or {asker}
+    if names:
+        return np.array([float(card.speaker in names) for card in cards])
     return np.array([float(card.role == "user") for card in cards])
 
 

@@ -1,0 +1,294 @@
+"""From a question to its evidence (design: 2-retrieval): read, link, walk the graph, rank turns, fill the budget.
+
+Everything is decided in `retrieval/`; this file loads what those decisions need. One call of the embedder a question,
+and a number of store calls that depends on the beams, not on the size of the memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from memgraph_server.actions.rank_turns import Ranked, TurnSearch, Words, look_up
+from memgraph_server.actions.walk_graph import GraphWalk, Walked, step_of
+from memgraph_server.language.port import Embedder, Encoding
+from memgraph_server.memory.dates import DateKind, find_dates
+from memgraph_server.memory.facts import STABLE_THRESHOLD
+from memgraph_server.memory.interval import Interval
+from memgraph_server.retrieval import answerability, budget
+from memgraph_server.retrieval.beam import Limits
+from memgraph_server.retrieval.evaluator import Evaluator, Features, LocalEvaluator, similar
+from memgraph_server.retrieval.evidence import (
+    Evidence,
+    EvidenceFact,
+    EvidenceTurn,
+    Question,
+    Step,
+    Tokenizer,
+    four_characters_a_token,
+)
+from memgraph_server.retrieval.fusion import Ranking
+from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
+from memgraph_server.retrieval.repair import Repairs
+from memgraph_server.retrieval.signals import rarity
+from memgraph_server.retrieval.wanted import RelationTable, wanted_relations, with_narrower
+from memgraph_server.stores.port import AsOf, GraphStore
+
+#: Turns looked at to learn who speaks in a namespace.
+SPEAKERS_SEEN = 32
+#: Facts found by the question's vector; the heads of the best few are roots where the question names none.
+NEAREST_FACTS = 20
+ROOTS = 3
+#: Facts returned at most.
+MOST_FACTS = 40
+#: What a fact near the question, not on a path, is worth against one on a path.
+OFF_PATH = 0.5
+
+
+class _Loaded(Protocol):
+    def get(self) -> Embedder: ...
+
+
+class Services(Protocol):
+    """What `ask` takes of the program's services."""
+
+    @property
+    def store(self) -> GraphStore: ...
+    @property
+    def relations(self) -> RelationTable: ...
+    @property
+    def embedder(self) -> _Loaded: ...
+
+
+def ask(services: Services, namespace: str, question: Question) -> Evidence:
+    """`find_evidence` with the services' store and models and the ranking that ships."""
+    return find_evidence(
+        services.store,
+        namespace,
+        services.embedder.get(),
+        question,
+        ranking=shipped_ranking(),
+        registry=services.relations,
+    )
+
+
+@lru_cache(maxsize=1)
+def shipped_ranking() -> Ranking:
+    text = (resources.files("memgraph_server") / "schema" / "ranking.json").read_text("utf-8")
+    return Ranking.from_mapping(json.loads(text))
+
+
+def find_evidence(
+    store: GraphStore,
+    namespace: str,
+    embedder: Embedder,
+    question: Question,
+    *,
+    ranking: Ranking,
+    registry: RelationTable,
+    evaluator: Evaluator | None = None,
+    tokenizer: Tokenizer = four_characters_a_token,
+    clock: Callable[[], float] = perf_counter,
+) -> Evidence:
+    """The subgraph and the turns that answer the question, within its token budget.
+
+    Turns recorded after `question.known_at`, and facts not believed then, are invisible. Raises StoreUnavailable,
+    ModelUnavailable.
+    """
+    began = clock()
+    asking = _Asking(store, namespace, question, ranking, registry, evaluator or LocalEvaluator())
+    reading = asking.read()
+    encoding = embedder.encode([reading.bare])[0]
+    embedded = clock()
+    words = look_up(store, namespace, reading)
+    near = asking.nearest_facts(reading, encoding)
+    walked = asking.walk(reading, encoding, words, near)
+    walked_at = clock()
+    pointed = asking.pointed_turns(walked, near)
+    search = TurnSearch(store, namespace, reading, words, ranking, encoding, question.speaker, question.known_at)
+    ranked = search.ranked(pointed.scores)
+    ranked_at = clock()
+    turns = asking.chosen(ranked, pointed, tokenizer)
+    worth = max(walked.worths, default=0.0)
+    seen = answerability.features(ranked.cards, ranked.signals, ranking.scales, worth)
+    usage = {
+        "tokens": float(sum(turn.tokens for turn in turns)),
+        "model_calls": 0.0 if evaluator is None else float(walked.judgements),
+        "read_ms": 1000 * (embedded - began),
+        "graph_ms": 1000 * (walked_at - embedded),
+        "turns_ms": 1000 * (ranked_at - walked_at),
+        "total_ms": 1000 * (clock() - began),
+    }
+    return Evidence(
+        question=question,
+        reference_time=reading.reference_time,
+        paths=tuple(walked.paths),
+        facts=_facts(walked, near, {turn.turn.id for turn in turns}),
+        turns=turns,
+        answerability=answerability.probability(seen, ranking.answerability),
+        usage=usage,
+        trace=tuple(walked.trace) if question.explain else (),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointed:
+    """Turns that facts point to: scores in [0, 1], how each was reached, and its facts, by turn id."""
+
+    scores: Mapping[str, float]
+    reached_by: Mapping[str, str]
+    facts: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One question: each step loads what the pure core decides on."""
+
+    store: GraphStore
+    namespace: str
+    question: Question
+    ranking: Ranking
+    registry: RelationTable
+    evaluator: Evaluator
+
+    def read(self) -> Reading:
+        handles = self.store.sample_turns(self.namespace, SPEAKERS_SEEN)
+        cards = self.store.turn_cards(self.namespace, handles, vectors=False)
+        speakers = list(dict.fromkeys(card.speaker for card in cards.values() if card.speaker))
+        return read(self.question, speakers, stated_period(self.question))
+
+    def nearest_facts(self, reading: Reading, encoding: Encoding) -> list[Step]:
+        found = self.store.search_facts(
+            self.namespace,
+            encoding.pooled,
+            as_of=AsOf(None, self.question.known_at),
+            minimum_confidence=_minimum_confidence(reading),
+            limit=NEAREST_FACTS,
+        )
+        steps = [step_of(neighbour) for neighbour in found]
+        return [step for step in steps if reading.scope is None or step.fact.interval.overlaps(reading.scope)]
+
+    def walk(self, reading: Reading, encoding: Encoding, words: Words, near: Sequence[Step]) -> Walked:
+        roots = self._roots(reading, near)
+        if not roots:
+            return Walked()
+        wanted = wanted_relations(reading, self.registry)
+        known = {term: rarity(posting.documents, words.turns) for term, posting in words.postings.items()}
+        features = Features(known, with_narrower(wanted, self.registry))
+        limits = Limits(
+            width=self.question.beams,
+            depth=self.question.depth,
+            candidates=self.question.candidates,
+            minimum_confidence=_minimum_confidence(reading),
+        )
+        walk = GraphWalk(
+            self.store,
+            self.namespace,
+            reading,
+            encoding.pooled,
+            self.evaluator,
+            features,
+            self.question.known_at,
+        )
+        return walk.walk(roots, limits, Repairs(self.registry, wanted))
+
+    def _roots(self, reading: Reading, near: Sequence[Step]) -> tuple[Anchor, ...]:
+        """Named entities; who asks, for "I"; else the heads of the nearest facts."""
+        asker = [self.question.speaker] if self.question.speaker and reading.first_person else []
+        linked = self.store.find_names(self.namespace, [*reading.names, *asker])
+        found = anchors(reading, linked)
+        if found:
+            return found[: 2 * ROOTS]
+        heads = {step.fact.head: Anchor(step.fact.head, step.head_name, reading.intent) for step in near}
+        return tuple(heads.values())[:ROOTS]
+
+    def pointed_turns(self, walked: Walked, near: Sequence[Step]) -> _Pointed:
+        scores = budget.path_turns(walked.paths, walked.worths)
+        reached = dict.fromkeys(scores, "graph")
+        steps = [step for path in walked.paths for step in path.steps]
+        for step in near:
+            for turn_id in step.turns:
+                scores[turn_id] = max(scores.get(turn_id, 0.0), OFF_PATH * similar(step.similarity))
+                reached.setdefault(turn_id, "graph")
+        for turn_id in self._defining(walked, scores):
+            scores[turn_id] = 0.0  # it counts by its own relevance, and only has to be looked at
+            reached[turn_id] = "cascade"
+        facts: dict[str, list[str]] = {}
+        for step in [*steps, *near]:
+            for turn_id in step.turns:
+                facts.setdefault(turn_id, []).append(step.fact.id)
+        return _Pointed(scores, reached, facts)
+
+    def _defining(self, walked: Walked, known: Mapping[str, float]) -> list[str]:
+        """The cascade: the earliest turn about each entity on the paths, among the facts that the walk has seen."""
+        first = {
+            entity: [
+                (step.fact.recorded_from, turn_id) for step in walked.seen.get(entity, ()) for turn_id in step.turns[:1]
+            ]
+            for entity in budget.entities_on(walked.paths)
+        }
+        return budget.cascade(first, known)
+
+    def chosen(self, ranked: Ranked, pointed: _Pointed, tokenizer: Tokenizer) -> tuple[EvidenceTurn, ...]:
+        """Whole turns within the budget, in the order they were said."""
+        limit = self.question.token_budget
+        ids = [card.turn_id for card in ranked.cards]
+        texts = {turn.id: turn for turn in self.store.turns(self.namespace, ids)}
+        places = [place for place, turn_id in enumerate(ids) if turn_id in texts]
+        tokens = [tokenizer(texts[ids[place]].full_text()) for place in places]
+        vectors = _vectors(ranked, places)
+        scores = ranked.fused.score[places].tolist()
+        found = [
+            EvidenceTurn(
+                turn=texts[ids[places[best]]],
+                tokens=tokens[best],
+                score=scores[best],
+                reached_by=pointed.reached_by.get(ids[places[best]], "search"),
+                facts=tuple(dict.fromkeys(pointed.facts.get(ids[places[best]], ()))),
+            )
+            for best in budget.choose(tokens, scores, limit, vectors)
+        ]
+        return tuple(sorted(found, key=lambda one: (one.turn.at, one.turn.session_id, one.turn.position)))
+
+
+def stated_period(question: Question) -> Interval | None:
+    """The first time that the question's words place on the calendar, seen from its reference time."""
+    at = question.now if question.reference_time is None else question.reference_time
+    for mention in find_dates(question.text, at):
+        placed = mention.kind in (DateKind.POINT, DateKind.RANGE, DateKind.SINCE)
+        if placed and mention.start is not None:
+            return Interval(mention.start, mention.end)
+    return None
+
+
+def _minimum_confidence(reading: Reading) -> float:
+    return 0.0 if reading.uncertain else STABLE_THRESHOLD
+
+
+def _vectors(ranked: Ranked, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    known = [ranked.cards[place].pooled for place in places]
+    dimension = next((len(vector) for vector in known if vector is not None), 0)
+    if not dimension:
+        return np.zeros((0, 0), np.float32)
+    nothing = np.zeros(dimension, np.float32)
+    return np.stack([nothing if vector is None else vector for vector in known])
+
+
+def _facts(walked: Walked, near: Sequence[Step], returned: set[str]) -> tuple[EvidenceFact, ...]:
+    """Facts on the paths, then those near the question whose turns are returned; each version once."""
+    steps = [step for path in walked.paths for step in path.steps]
+    steps += [step for step in near if returned & set(step.turns)]
+    found: dict[tuple[int, str], EvidenceFact] = {}
+    for step in steps:
+        found.setdefault(
+            (step.fact.version, step.rule),
+            EvidenceFact(step.fact, step.head_name, step.tail_name, step.turns, step.rule, step.confidence),
+        )
+    return tuple(found.values())[:MOST_FACTS]
