@@ -42,18 +42,16 @@ def sign_bits(vectors: ArrayLike) -> Bytes:
 
 def to_int8(vector: ArrayLike) -> tuple[bytes, float]:
     """One byte a dimension and the scale that undoes it; the error of a dimension is at most scale / 2."""
-    values = np.asarray(vector, dtype=np.float32)
+    values = np.asarray(vector, dtype=np.float64)
     scale = float(np.abs(values).max(initial=0.0)) / 127.0
     if not np.isfinite(scale):
         raise ValueError("a vector with infinite or undefined dimensions cannot be stored")
-    if scale == 0.0:
-        return bytes(values.size), 0.0
-    return np.clip(np.rint(values / np.float32(scale)), -127, 127).astype(np.int8).tobytes(), scale
+    return np.rint(values / (scale or 1.0)).astype(np.int8).tobytes(), scale
 
 
 def from_int8(stored: bytes, scale: float) -> Floats:
-    """Shape (d,): what `to_int8` was given, to within half a scale."""
-    return np.frombuffer(stored, dtype=np.int8).astype(np.float32) * np.float32(scale)
+    """Shape (d,): what `to_int8` was given, to within half a scale and float32's own precision."""
+    return (np.frombuffer(stored, dtype=np.int8) * np.float64(scale)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from memgraph_server.evaluation.transcripts import read_conversations
+from memgraph_server.language.onnx_embedder import OnnxEmbedder
 from memgraph_server.stores import vectors
 from memgraph_server.stores.vectors import BitIndex, from_int8, sign_bits, to_int8
+from tests.evaluation.data import LOCOMO
 
 FINITE = st.floats(-1e6, 1e6, width=32)
 
@@ -53,7 +56,10 @@ def test_dimensions_that_do_not_fill_bytes_are_refused(dimension: int) -> None:
 def test_one_byte_a_dimension_is_within_half_a_scale(vector: np.ndarray) -> None:
     stored, scale = to_int8(vector)
     assert len(stored) == len(vector)
-    assert np.abs(from_int8(stored, scale) - vector).max(initial=0.0) <= scale * 0.5001
+    assert (
+        np.abs(from_int8(stored, scale) - vector).max(initial=0.0)
+        <= scale * 0.5001 + np.finfo(np.float32).smallest_subnormal
+    )
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -181,3 +187,17 @@ def test_readers_beside_a_writer_always_see_whole_rows() -> None:
     for reader in readers:
         reader.join()
     assert problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LOCOMO.exists(), reason="the development data is not on this machine")
+def test_the_nearest_by_bits_hold_the_nearest_by_cosine_on_real_sentences() -> None:
+    conversation = read_conversations(LOCOMO)[0]
+    embedder = OnnxEmbedder()
+    turns = np.stack([one.pooled for one in embedder.encode([turn.full_text() for turn in conversation.turns])])
+    asked = np.stack([one.pooled for one in embedder.encode([probe.text for probe in conversation.probes[:60]])])
+    index = BitIndex(384)
+    index.extend(np.arange(len(turns)), sign_bits(turns))
+    held = [np.isin(np.argsort(-(turns @ query))[:10], index.nearest(query, 50)[0]).mean() for query in asked]
+    assert len(turns) > 400
+    assert np.mean(held) > 0.95
