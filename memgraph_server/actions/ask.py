@@ -117,7 +117,7 @@ def find_evidence(
     ranked_at = clock()
     turns = asking.chosen(ranked, pointed, tokenizer)
     worth = max(walked.worths, default=0.0)
-    seen = answerability.features(ranked.cards, ranked.signals, ranking.scales, worth)
+    seen = answerability.features(ranked.signals, ranking.scales, worth)
     usage = {
         "tokens": float(sum(turn.tokens for turn in turns)),
         "model_calls": 0.0 if evaluator is None else float(walked.judgements),
@@ -230,7 +230,7 @@ class _Asking:
         """The cascade: the earliest turn about each entity on the paths, among the facts that the walk has seen."""
         first = {
             entity: [
-                (step.fact.recorded_from, turn_id) for step in walked.seen.get(entity, ()) for turn_id in step.turns[:1]
+                (step.fact.valid_from, turn_id) for step in walked.seen.get(entity, ()) for turn_id in step.turns[:1]
             ]
             for entity in budget.entities_on(walked.paths)
         }

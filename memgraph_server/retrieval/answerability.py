@@ -14,19 +14,17 @@ has questions without an answer. They separate, and are roughly calibrated, on c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from memgraph_server.retrieval.signals import Array, Card
+from memgraph_server.retrieval.signals import Array
 
 BEST = 3
 
 
-def features(
-    cards: Sequence[Card], signals: Mapping[str, Array], scales: Mapping[str, float], worth: float
-) -> dict[str, float]:
-    """The three, from the cards that were ranked and their signals; `worth` of the best path, 0 where none lived."""
+def features(signals: Mapping[str, Array], scales: Mapping[str, float], worth: float) -> dict[str, float]:
+    """The three, from the signals of the ranked turns; `worth` of the best path, 0 where none lived."""
     own = signals.get("own", np.zeros(0)) / scales.get("own", 1.0)
     theirs = signals.get("speaker", np.zeros(0)) > 0
     if not len(own):
@@ -44,7 +42,6 @@ def probability(found: Mapping[str, float], coefficients: Mapping[str, float]) -
     """In [0, 1]; 0 for a memory without any turn that could be ranked."""
     if found.get("match", 0.0) == 0.0 and found.get("facts", 0.0) == 0.0:
         return 0.0
-    logit = coefficients.get("intercept", 0.0) + sum(
-        coefficients.get(name, 0.0) * value for name, value in found.items()
-    )
+    weighted = (coefficients.get(name, 0.0) * value for name, value in found.items())
+    logit = coefficients.get("intercept", 0.0) + sum(weighted)
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
