@@ -33,7 +33,7 @@ needs_realmem = pytest.mark.skipif(not REALMEM.exists(), reason="RealMem is not 
 def _day(text: str) -> datetime | None:
     for pattern, order in ((rf"(\d+) {_MONTH} (\d{{4}})", (3, 2, 1)), (rf"{_MONTH} (\d+) (\d{{4}})", (3, 1, 2))):
         match = re.fullmatch(pattern, text)
-        if match:
+        if match and int(match[order[2]]) < 32:
             year, month, day = (match[n] for n in order)
             return datetime(int(year), _MONTHS[month], int(day), tzinfo=UTC)
     return None
@@ -110,7 +110,7 @@ def _session_time(text: str) -> datetime:
 
 
 def _meets(mention: DateMention, first: int, last: int) -> bool:
-    """The mention's time and the gold days have an instant in common (gold "week before" is seven days, ours a week)."""
+    """The mention's time and the gold days have an instant in common ("the week before" is there seven days)."""
     if not mention.placed:
         return False
     start = mention.start if mention.start is not None else first

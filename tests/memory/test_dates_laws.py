@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -30,7 +31,9 @@ TEXTS = st.one_of(
 
 @settings(max_examples=600)
 @given(TEXTS, INSTANTS, OFFSETS, st.sampled_from([None, "past", "future"]))
-def test_any_text_at_any_instant_gives_sound_mentions_and_never_raises(text, at, offset, direction):  # type: ignore[no-untyped-def]
+def test_any_text_at_any_instant_gives_sound_mentions_and_never_raises(
+    text: str, at: Instant, offset: int, direction: Literal["past", "future"] | None
+) -> None:
     mentions = find_dates(text, at, offset, direction=direction)
     assert mentions == find_dates(text, at, offset, direction=direction)
     stops = [0]
@@ -135,7 +138,7 @@ def test_a_megabyte_is_read_within_two_seconds(unit: str) -> None:
     "unit", ["1 ", "the ", "(", "昨日", "from 2015 to ", "May 5 ", "\x00", "\ud800", "a few ", "2023-"]
 )
 def test_time_grows_with_the_length_of_the_text_and_not_its_square(unit: str) -> None:
-    assert _seconds(unit, 160_000) < 24 * max(_seconds(unit, 20_000), 0.002)  # 8 times as long
+    assert _seconds(unit, 80_000) < 24 * max(_seconds(unit, 10_000), 0.002)  # 8 times as long
 
 
 def _seconds(unit: str, size: int) -> float:

@@ -70,6 +70,10 @@ def days(first: int, count: int = 1) -> Period:
     return midnight(first), midnight(first + count)
 
 
+def year_of(local: int) -> int:
+    return date.fromordinal(day_of(local)).year
+
+
 def monday(day: int) -> int:
     return day - (day - 1) % 7
 

@@ -55,7 +55,7 @@ def _part_of_today(match: re.Match[str], scan: Scan) -> Reading:
 @rule(
     ["at", "by", "around", DIGITS],
     r"(?:(?:at|by|around)\s{1,3})?(?<![a-z\d.,/:$€£¥-])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?"
-    r"(?P<half>a\.?m\b\.?|p\.?m\b\.?)(?!\w)",
+    r"(?P<half>am\b|pm\b|a\.m\b\.?|p\.m\b\.?)(?!\w)",
 )
 def _clock(match: re.Match[str], scan: Scan) -> Reading | None:
     hour, minute = int(match["hour"]), int(match["minute"] or 0)

@@ -88,7 +88,7 @@ def _in(match: re.Match[str], scan: Scan) -> Reading | None:
         return None
     if _NEVER.search(scan.folded[max(0, match.start() - 60) : match.start()]):
         return rolling(scan.now, unit, -count, True, approximate=True)
-    if scan.points(match) == "past":
+    if scan.points(match) == "past" or (unit == "day" and count == 1):  # "four seasons in one day"
         return None
     return point(away(scan.now, unit, count), precision_of(unit), approximate=vague or bool(match["around"]))
 

@@ -20,6 +20,7 @@ from memgraph_server.memory.interval import Precision
 
 #: Stands for any number in digits among the first words of a rule.
 DIGITS = "#"
+_AHEAD = frozenset({"by", "until", "till", "through", "for", "starting"})
 _TOKEN = re.compile(r"[^\W\d_]{1,40}|\d{1,40}")
 _WORD_BEFORE = re.compile(r"([^\W\d_]{1,20})[\s(-]{1,3}$")
 _WORD_AFTER = re.compile(r"\s{1,3}([^\W\d_]{1,20})")
@@ -70,12 +71,12 @@ class Scan:
         return (self.offset - (-minutes if zone[0] == "-" else minutes)) * MINUTE
 
     def points(self, match: re.Match[str]) -> Direction | None:
-        """The caller's direction; after "since" the past; else the nearest verb's; after "by" or "until" ahead."""
+        """The caller's direction; after "since" the past; else the nearest verb's; after "by" or "for" ahead."""
         start, stop = match.span("x") if "x" in match.re.groupindex else match.span()
         before = self.word_before(start)
         if self.direction or before == "since":
             return self.direction or "past"
-        return self.tenses.at(start, stop) or ("future" if before in ("by", "until", "till", "through") else None)
+        return self.tenses.at(start, stop) or ("future" if before in _AHEAD else None)
 
     def word_before(self, place: int) -> str:
         found = _WORD_BEFORE.search(self.folded, max(0, place - 24), place)

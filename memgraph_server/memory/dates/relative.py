@@ -67,7 +67,8 @@ def _which_unit(match: re.Match[str], scan: Scan) -> Reading | None:
         return rolling(now, unit, -1, scan.word_before(match.start()) == "for")
     if words.endswith("following"):
         return None
-    return point(away(now, unit, {"last": -1, "next": 1, "this": 0}[way]), precision_of(unit))
+    period = away(now, unit, {"last": -1, "next": 1, "this": 0}[way])
+    return point(period, precision_of(unit), role="year" if unit == "year" else "")
 
 
 def _which_weekend(match: re.Match[str], scan: Scan, way: str) -> int:

@@ -47,7 +47,7 @@ def _season_of_year(match: re.Match[str], _scan: Scan) -> Reading:
 @rule(
     ["in", "during", "since", "until", "over", "by", "for", "through"],
     rf"(?:in|during|since|until|over|by|through|for) (?:the |my |our )?(?P<x>{_SEASON})(?! "
-    r"(?:break|camp|job|love|apart|into)\b)",
+    r"(?:break|camp|job|love|apart|into|to|from|back|off)\b)",
 )
 def _season_alone(match: re.Match[str], scan: Scan) -> Reading:
     return yearless(_season(match["season"]), match, scan, Precision.MONTH, approximate=True)

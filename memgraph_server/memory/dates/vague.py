@@ -80,7 +80,8 @@ _SOME_TIME = (
 
 @rule(["someday", "some", "one", "soon", "sometime", "eventually", "at", "in", "a", "long", "many", "years", "months",
        "weeks", "days", "ages", "decades", "centuries", "once", "for"], rf"{_SOME_TIME}\b")  # fmt: skip
-def _some_time(match: re.Match[str], _scan: Scan) -> Reading | None:
-    if match[0] == "soon" and match.string[max(0, match.start() - 3) : match.start()] == "as ":
+def _some_time(match: re.Match[str], scan: Scan) -> Reading | None:
+    before = scan.word_before(match.start())
+    if (match[0] == "soon" and before == "as") or (match[0] == "one day" and before in ("in", "for", "only", "just")):
         return None
     return unplaced(DateKind.UNKNOWN)

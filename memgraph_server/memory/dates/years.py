@@ -38,12 +38,12 @@ def _year_after_a_word(match: re.Match[str], scan: Scan) -> Reading | None:
         return None
     if not sure and not 1800 <= year <= 2100:
         return None
-    return point(years(year), Precision.YEAR)
+    return point(years(year), Precision.YEAR, role="year")
 
 
 @rule(
     [DIGITS],
-    r"(?:(?<=\()(?=\d{4}\))|(?<=[.!?]\s)(?=\d{4}\s(?:was|will|has)\b)|^(?=\d{4}\s"
+    r"(?:(?<![\w.]\()(?<=\()(?=\d{4}\))|(?<=[.!?]\s)(?=\d{4}\s(?:was|will|has)\b)|^(?=\d{4}\s"
     r"(?:was|will|has)\b))(?:19|20)\d\d",
 )
 def _year_in_brackets(match: re.Match[str], _scan: Scan) -> Reading:
