@@ -21,9 +21,7 @@ def test_a_namespace_may_be_any_printable_text(name: str) -> None:
     assert inputs.namespace(name) == name
 
 
-@pytest.mark.parametrize(
-    "name", ["", "x" * 129, "a/b", "a\nb", "a\0b", "\x7f", ".", "..", "a\ufffdb", "a\u2028b"]
-)
+@pytest.mark.parametrize("name", ["", "x" * 129, "a/b", "a\nb", "a\0b", "\x7f", ".", "..", "a\ufffdb", "a\u2028b"])
 def test_a_namespace_that_a_path_or_a_log_would_misread_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         inputs.namespace(name)
