@@ -100,6 +100,19 @@ NO_DATES = [
     "in time",
     "in no time",
     "by day and by night",
+    "Thread.sleep(2000)",
+    "four seasons in one day",
+    "Allow for fall to drainage.",
+    "v2.10.2023rc",
+    "my next move",
+    "Since we last talked",
+    "Cyberpunk 2077",
+    "12-week programme",
+    "2-year warranty",
+    "an early morning visit",
+    "$20-$30/night",
+    "Week 12",
+    "Year 1",
 ]
 
 
@@ -136,6 +149,16 @@ UNPLACED = [
     ("daily", "daily = recurring"),
     ("three times a month", "three times a month = recurring"),
     ("on weekends", "weekends = recurring"),
+    (
+        "every Tuesday, Thursday, and Sunday evening",
+        "every Tuesday = recurring ; Thursday = recurring ; Sunday evening = recurring",
+    ),
+    ("Monday, Wednesday, Friday", "Monday = recurring ; Wednesday = recurring ; Friday = recurring"),
+    (
+        "set for Tuesday, Thursday, and Sunday evenings",
+        "Tuesday = recurring ; Thursday = recurring ; Sunday evenings = recurring",
+    ),
+    ("I haven't read it in years", "in years = unknown"),
 ]
 
 

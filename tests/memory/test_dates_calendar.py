@@ -73,6 +73,7 @@ CALENDAR = [
     ("2015 was hard.", "2015 = point 2015-01-01..2016-01-01 year"),
     ("in the year 1066", "1066 = point 1066-01-01..1067-01-01 year"),
     ("early 2022", "early 2022 = point 2022-01-01..2022-05-01 month ~"),
+    ("The results of Gori et al. (2009)", "2009 = point 2009-01-01..2010-01-01 year"),
     ("mid-2022", "mid-2022 = point 2022-05-01..2022-09-01 month ~"),
     ("late 2022", "late 2022 = point 2022-09-01..2023-01-01 month ~"),
     ("in late June 2021", "late June 2021 = point 2021-06-21..2021-07-01 day ~"),

@@ -111,7 +111,7 @@ def _session_time(text: str) -> datetime:
 
 def _meets(mention: DateMention, first: int, last: int) -> bool:
     """The mention's time and the gold days have an instant in common ("the week before" is there seven days)."""
-    if not mention.placed:
+    if not mention.placed or mention.text.lower() in ("recently", "lately"):  # said of anything
         return False
     start = mention.start if mention.start is not None else first
     return start < last and (mention.end is None or first < mention.end)

@@ -163,8 +163,11 @@ def _now(match: re.Match[str], scan: Scan) -> Reading | None:
     return _duration(match, scan, already=True)
 
 
+#: A present perfect in the same sentence: "I've been here", "she has hardly worked".
 _PERFECT = re.compile(
-    r"(?:\b(?:have|has|haven't|hasn't|having)|'ve|'s\s(?:been|had|worked|lived|played|known)|'s)\b(?!.*[.!?;\n])"
+    r"(?:\b(?:have|has|haven't|hasn't)|'ve|'s)\s(?:(?:not|already|just|now|also|always|never|only|[a-z]{2,10}ly)\s){0,2}"
+    r"(?:been|had|known|done|kept|held|seen|taught|gone|"
+    r"run|led|grown|felt|meant|spoken|written|sung|read|made|built|spent|gotten|got|[a-z]{2,20}ed)\b(?![^.!?;\n]*[.!?;\n])"
 )
 
 

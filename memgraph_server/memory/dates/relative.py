@@ -82,7 +82,7 @@ def _which_weekend(match: re.Match[str], scan: Scan, way: str) -> int:
 
 
 @rule(
-    ["the", "weekend", "over", "on", "at", "during"],
+    ["over", "on", "at", "during", "for"],
     r"(?:over|on|at|during|for) (?P<x>(?:the|my|our) weekend)\b(?! (?:of|before|after)\b)",
 )
 def _the_weekend(match: re.Match[str], scan: Scan) -> Reading:

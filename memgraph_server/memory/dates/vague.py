@@ -74,7 +74,8 @@ _SOME_TIME = (
     r"soon|sometime(?: soon)?(?! (?:in|on|around|during|between|last|this|next)\b)|eventually|"
     r"at some point|in the (?:near |distant )?(?:future|past)|(?:a )?long (?:time )?ago|"
     r"(?:many |some )?(?:years|months|weeks|days|ages|decades|centuries) ago|(?:a|some) (?:while|time) (?:ago|back)|"
-    r"once upon a time|for (?:years|ages|months|weeks|decades|(?:a (?:long )?|quite a |some )(?:while|time)))"
+    r"once upon a time|(?:for|in) (?:years|ages|months|weeks|decades)|"
+    r"for (?:(?:a (?:long )?|quite a |some )(?:while|time)))"
 )
 
 
