@@ -20,6 +20,7 @@ _LOOSE_ENDS = frozenset("of with and in on at to from by for over under near nex
 def shown(caption: str) -> str:
     """What a caption shows, at most ten words; "" where it says nothing."""
     text = _ARTICLE.sub("", _FRAME.sub("", re.sub(r"\s+", " ", caption).strip()))
+    text = re.split(r"\s+(?:that|which) (?:says|reads|has)\b", text)[0]
     words = _INNER.sub("", text).strip(" .,;:!?\"'").split()[:WORDS]
     while len(words) > 1 and words[-1].lower() in _LOOSE_ENDS:
         words.pop()

@@ -14,11 +14,14 @@ from memgraph_server.language.local_extractor.moods import Mood, mood_of
 
 _STATING = frozenset({"ROOT", "conj", "ccomp", "advcl", "relcl", "parataxis", "dep"})
 #: Nouns whose relative clause is about a time, a place or a manner: no object.
-_GAPS_OF_TIME = frozenset({"time", "times", "day", "days", "way", "reason", "place", "moment", "year", "week", "month",
-                           "everything", "anything", "something", "all", "what", "thing", "things"})  # fmt: skip
+_GAPS_OF_TIME = frozenset(
+    "time times day days way reason place moment year week month everything anything something all what thing "
+    "things".split()
+)
 #: What somebody is made, helped or allowed to do is said of the maker (`complements.causative_of`).
-_CAUSING = frozenset({"make", "help", "let", "get", "have", "inspire", "encourage", "remind", "motivate", "teach", "allow",
-                      "enable", "watch", "see", "hear", "keep", "ask"})  # fmt: skip
+_CAUSING = frozenset(
+    "make help let get have inspire encourage remind motivate teach allow enable watch see hear keep ask".split()
+)
 _RELATIVE = frozenset({"who", "which", "that"})
 
 
@@ -44,7 +47,8 @@ class Clause:
 
     @property
     def particle(self) -> str:
-        return next((str(c.lower_) for c in self.verb.children if c.dep_ == "prt"), "")
+        kept = (c for c in self.verb.children if c.dep_ == "prt" or (c.dep_ == "advmod" and c.lower_ == "forward"))
+        return next((str(c.lower_) for c in kept), "")
 
     def children(self, *deps: str) -> list[Any]:
         return [c for c in self.verb.children if c.dep_ in deps]
@@ -73,9 +77,9 @@ def states(token: Any) -> bool:
     """A finite verb (or one that shares a finite verb's subject), not an auxiliary or another verb's complement."""
     if token.pos_ not in {"VERB", "AUX"} or token.dep_ not in _STATING:
         return False
-    if token.dep_ == "relcl" and any(c.tag_ in {"WRB"} for c in token.children):
+    if token.dep_ == "relcl" and any(c.tag_ == "WRB" for c in token.children):
         return False
-    if token.dep_ == "ccomp" and token.head.lemma_.lower() in _CAUSING:
+    if token.dep_ == "ccomp" and token.i > token.head.i and token.head.lemma_.lower() in _CAUSING:
         return False
     if token.dep_ == "conj":
         return token.head.pos_ in {"VERB", "AUX"} and _stating_head(token)

@@ -11,8 +11,9 @@ from memgraph_server.language.local_extractor.scene import FIRST, Phrase
 from memgraph_server.memory.dates.mention import DateMention
 
 #: Prepositions whose phrase is no tail: time, manner and cause.
-_CIRCUMSTANCE = frozenset({"as", "like", "because of", "because", "since", "before", "after", "during", "until", "without",
-                           "despite", "than", "except", "per", "unlike", "besides", "instead of", "due to"})  # fmt: skip
+_CIRCUMSTANCE = frozenset(
+    "as like because since before after during until without despite than except per unlike besides".split()
+) | {"because of", "instead of", "due to"}
 _CAUSATIVES = {"make": ("makes", "made"), "help": ("helps", "helped"), "let": ("lets", "let"),
                "inspire": ("inspires", "inspired"), "encourage": ("encourages", "encouraged"),
                "remind": ("reminds", "reminded"), "motivate": ("motivates", "motivated"),

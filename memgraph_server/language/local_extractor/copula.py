@@ -35,10 +35,11 @@ from memgraph_server.language.local_extractor.timing import Manner
 #: Verbs that link their subject to what it is.
 LINKING = frozenset({"be", "become", "feel", "turn", "stay", "remain"})
 #: Nouns that with an owner are an attribute of the owner: "my goal is …".
-_ATTRIBUTES = frozenset({"goal", "dream", "plan", "hobby", "passion", "concern", "priority", "idea", "focus", "challenge",
-                         "problem", "aim", "intention", "wish", "hope", "fear", "job", "favorite", "favourite", "name",
-                         "birthday", "age", "role", "position", "major", "specialty", "title", "motto", "nickname",
-                         "address", "number", "budget", "background", "worry", "issue"})  # fmt: skip
+_ATTRIBUTES = frozenset(
+    "goal dream plan hobby passion concern priority idea focus challenge problem aim intention wish hope fear job "
+    "favorite favourite name birthday age role position major specialty title motto nickname address number "
+    "budget background worry issue".split()
+)
 _FAVORITE = frozenset({"favorite", "favourite"})
 _SELF_NAMED = re.compile(r"(?:ist|ician|eer|ologist|grapher)$")
 _PLACES = {"from": "from", "into": "interested in", "at": "is at", "in": "is in", "on": "is on", "with": "is with",

@@ -22,7 +22,7 @@ from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.parsing import Parser
 from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages
 from memgraph_server.language.local_extractor.reader import leftovers, read_page, remember
-from memgraph_server.language.local_extractor.scene import Scene, scene_of
+from memgraph_server.language.local_extractor.scene import Phrase, Scene, scene_of
 from memgraph_server.language.local_extractor.timing import Manner, observed, placed
 from memgraph_server.language.port import Extraction, TurnInContext
 from memgraph_server.memory.dates import find_dates
@@ -117,6 +117,8 @@ class LocalExtractor:
             return slug(draft.relation)
         if self._registry is None or draft.polarity is Polarity.ENDING:
             return known
+        if (known in _OF_PEOPLE and draft.head.type != "person") or (known == "age" and not _has_number(draft.tail)):
+            return slug(draft.relation)
         event = self._registry.is_event(known)
         past_state = draft.manner is Manner.EVENT and not event
         habit = draft.manner is Manner.STATE and event
@@ -152,13 +154,20 @@ class LocalExtractor:
 
 def _kept(turn: Turn, scene: Scene, draft: Draft) -> bool:
     """Whether a draft is worth believing, by who says it of whom."""
-    own = draft.head.text == scene.speaker or draft.head.owner == scene.speaker
+    own = scene.speaker in {draft.head.text, draft.head.owner}
     if draft.head.text.startswith("Assistant") and not own:
         return False
     if turn.role is Role.ASSISTANT and scene.speaker == "Assistant":
-        named = draft.head.text == scene.listener or draft.head.type not in {"", "activity"}
-        return draft.relation in {"recommends", "suggested"} if own else named
+        return draft.relation in {"recommends", "suggested"} if own else draft.head.text.startswith(scene.listener)
     return own or len(turn.text) <= PASTED
+
+
+#: Relations that only people have, whatever a verb is made to mean ("desserts that work for everyone").
+_OF_PEOPLE = frozenset({"works_at", "lives_in", "occupation", "married_to", "dating", "reports_to", "studies_at"})
+
+
+def _has_number(tail: Phrase | None) -> bool:
+    return tail is not None and any(c.isdigit() for c in tail.text)
 
 
 def slug(phrase: str) -> str:

@@ -10,25 +10,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_ITEM = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•+]|[a-z][.)])[ \t]+(?P<body>[^\n]+)", re.MULTILINE)
+_ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:\d{1,2}[.)]|[-*•+]|[a-z][.)])[ \t]+(?P<body>[^\n]+)", re.MULTILINE)
 _BOLD = re.compile(r"\*\*(?P<title>[^*\n]{2,90}?)\*\*|__(?P<other>[^_\n]{2,90}?)__")
 _ASKING = re.compile(r"(?:why|how|what|when|where|who|which|is|are|do|does|did|can|could|would|will)\b", re.IGNORECASE)
 _LEAD = re.compile(r"(?P<title>[^:\n]{2,60}):\s+\S")
 _WORDS = 10
 #: Titles that say nothing without what follows them.
 _LABELS = frozenset(
-    "purpose focus example examples key considerations consideration action actions why how what when where time safety "
-    "note notes goal goals tip tips benefit benefits recommendation recommendations step steps objective objectives "
-    "description details detail duration overview summary rationale reason result results outcome location cost price "
-    "pros cons materials ingredients instructions effectiveness next impact strategy approach timeline method task tasks "
-    "option options question questions concern concerns suggestion suggestions idea ideas explanation frequency set day week phase level part module session month stage round chapter scene act monday "
-    "tuesday wednesday thursday friday saturday sunday morning afternoon evening and the for of your".split()
+    "purpose focus example examples key considerations consideration action actions why how what when where time "
+    "safety note notes goal goals tip tips benefit benefits recommendation recommendations step steps objective "
+    "objectives description details detail duration overview summary rationale reason result results outcome "
+    "location cost price pros cons materials ingredients instructions effectiveness next impact strategy approach "
+    "timeline method task tasks option options question questions concern concerns suggestion suggestions idea "
+    "ideas explanation frequency set day week phase level part module session month stage round chapter scene act "
+    "monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and the for of your "
+    "airline route concept privacy arrival departure drive hotel access best budget distance highlights theme "
+    "tone focus dates milepost".split()
 )
 
 
 def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """(title, span in the text) of each item of the lists in a text, in order."""
-    for match in _ITEM.finditer(text):
+    found = list(_ITEM.finditer(text))
+    least = min((len(m["indent"]) for m in found), default=0)
+    for match in found:
+        if len(match["indent"]) > least + 1:
+            continue
         body, start = match["body"], match.start("body")
         place = _title_place(body)
         title = _title(body[place[0] : place[1]]) if place is not None else ""
@@ -57,7 +64,7 @@ def _title(words: str) -> str:
 
 
 def _only_labels(title: str) -> bool:
-    return all(w.lower() in _LABELS for w in re.findall(r"[^\W\d_]+", title))
+    return all(len(w) == 1 or w.lower() in _LABELS for w in re.findall(r"[^\W\d_]+", title))
 
 
 def outside(text: str) -> str:

@@ -23,14 +23,14 @@ from memgraph_server.language.local_extractor.moods import PLAIN, Mood
 from memgraph_server.language.local_extractor.naming import entry_of, present
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.phrases import conjuncts, noun_phrases, verb_phrase
-from memgraph_server.language.local_extractor.scene import SECOND, Phrase
+from memgraph_server.language.local_extractor.scene import FIRST, SECOND, Phrase
 from memgraph_server.language.local_extractor.tables import MatrixEntry, tables
 from memgraph_server.language.local_extractor.timing import Manner
 from memgraph_server.memory.facts import Polarity
 
-_TRYING = frozenset({"try", "check", "read", "watch", "visit", "see", "use", "consider", "get", "explore", "download"})
+_TRYING = frozenset("try check read watch visit see use consider get explore download".split())
 _HAPPENING = frozenset({"started", "stopped", "finished", "decided_to", "promised_to", "agreed_to"})
-_NO_PLAN = frozenset({"be", "have", "get", "do", "let", "need", "want", "love", "like", "make", "try", "see", "know"})
+_NO_PLAN = frozenset("be have get do let need want love like make try see know".split())
 _IN_THE_PAST = {
     "wants_to": "wanted to", "plans_to": "planned to", "needs_to": "needed to", "tries_to": "tried to",
     "hopes_to": "hoped to", "learns_to": "learned to", "considers": "considered", "continues": "continued",
@@ -55,7 +55,8 @@ def read_matrix(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft] | N
 
 def _future_verb(verb: Any, mood: Mood) -> Any:
     """The verb that is to come: "will paint", "going to paint"."""
-    if mood.tense == "future":
+    going = verb.dep_ == "conj" and verb.tag_ == "VB" and verb.head.lower_ in {"going", "gon"}
+    if mood.tense == "future" or (going and not mood.modal):
         return verb
     if verb.lower_ in {"going", "gon"} and mood.tense == "present":
         return next((c for c in verb.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
@@ -104,6 +105,8 @@ def _advice_or_wish(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]
 def recommended(page: Page, clause: Clause, verb: Any, relation: str = "recommends") -> Iterator[Draft]:
     """ "You should try the Blue Door": the speaker recommends it."""
     if clause.mood.negated or verb.lemma_ in {*tables().idle_verbs, "be", "have", "feel"}:
+        return
+    if any(c.dep_ == "poss" and c.lower_ in FIRST for o in objects_of(verb) for c in o.children):
         return
     tails = [p for o in objects_of(verb) for p in noun_phrases(page, o)] if verb.lemma_ in _TRYING else []
     phrase = verb_phrase(page, verb, "gerund")

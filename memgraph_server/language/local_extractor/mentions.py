@@ -8,7 +8,7 @@ from memgraph_server.language.local_extractor.phrases import noun_phrase
 
 _TYPES = {"PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organization",
           "WORK_OF_ART": "work", "EVENT": "event", "PRODUCT": "product"}  # fmt: skip
-_NOT_NAMES = frozenset({"hey", "wow", "hi", "yeah", "haha", "lol", "omg", "congrats", "thanks", "yay", "aww", "whoa"})
+_NOT_NAMES = frozenset("hey wow hi yeah haha lol omg congrats thanks yay aww whoa".split())
 
 
 def mentions_of(page: Page) -> list[tuple[str, str]]:

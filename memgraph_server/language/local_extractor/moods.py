@@ -13,6 +13,8 @@ from memgraph_server.language.local_extractor.tables import tables
 
 PLAIN = 0.92
 _CONDITIONAL = frozenset({"if", "unless", "whether", "lest"})
+#: Clauses in the present after these have not happened yet.
+_NOT_YET = frozenset({"before", "until", "till", "once", "whenever", "as", "when"})
 _PREDICATES = frozenset({"VERB", "AUX"})
 _ENDED = frozenset({"anymore", "longer"})
 
@@ -57,7 +59,7 @@ def mood_of(verb: Any) -> Mood:
         negated=negated and not ended,
         ended=ended,
         progressive=verb.tag_ == "VBG",
-        certainty=_certainty(verb, modal, adverbs),
+        certainty=_certainty(verb, modal, adverbs) * _second_hand(verb),
         unreal=_unreal(verb, set()),
     )
 
@@ -94,6 +96,11 @@ def _certainty(verb: Any, modal: str, adverbs: set[str]) -> float:
     return certainty * _governed(verb)
 
 
+def _second_hand(verb: Any) -> float:
+    """What one says of the listener is the listener's to say."""
+    return 0.8 if any(c.dep_ in {"nsubj", "nsubjpass"} and c.lower_ == "you" for c in verb.children) else 1.0
+
+
 def _governed(verb: Any) -> float:
     """The factor of what governs the clause: "I think …", "she said that …", and hedges of a clause it is joined to."""
     if verb.dep_ == "ccomp" and verb.head.pos_ in _PREDICATES:
@@ -116,12 +123,18 @@ def _purpose(verb: Any) -> bool:
     return verb.dep_ == "advcl" and can and any(c.lower_ in {"so", "that"} for c in verb.children)
 
 
+def _not_yet(verb: Any) -> bool:
+    present = verb.tag_ in {"VB", "VBP", "VBZ"} and not any(c.tag_ == "VBD" for c in verb.children if c.dep_ == "aux")
+    marks = (c.lower_ for c in verb.children if c.dep_ in {"mark", "advmod"})
+    return verb.dep_ == "advcl" and present and any(m in _NOT_YET for m in marks)
+
+
 def _unreal(verb: Any, seen: set[int]) -> bool:
     """Under "if", under a denied or questioned opinion, or under a wish."""
     if verb.i in seen:
         return False
     seen.add(verb.i)
-    if _conditional(verb) or _purpose(verb):
+    if _conditional(verb) or _purpose(verb) or _not_yet(verb):
         return True
     if verb.dep_ == "ccomp" and verb.head.pos_ in _PREDICATES:
         head = verb.head

@@ -19,8 +19,10 @@ from memgraph_server.language.local_extractor.timing import Manner
 _ANTONYMS = {"likes": "dislikes", "loves": "dislikes", "enjoys": "dislikes", "dislikes": "likes"}
 
 
-_OF_PEOPLE = frozenset({"lives_in", "lives_with", "works_at", "occupation", "studies", "studies_at", "married_to", "dating",
-                        "wants", "likes", "loves", "enjoys", "needs", "left", "quit"})  # fmt: skip
+_OF_PEOPLE = frozenset(
+    "lives_in lives_with works_at occupation studies studies_at married_to dating wants likes loves enjoys needs "
+    "left quit".split()
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,18 +24,24 @@ _TYPES = {
 }  # fmt: skip
 _NAMED = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "EVENT", "PRODUCT"})
 _MODIFIERS = frozenset({"compound", "amod", "nummod", "nmod", "quantmod", "npadvmod", "advmod", "case"})
-_LOOSE = frozenset({"so", "very", "really", "pretty", "just", "also", "even", "super", "quite", "actually", "only",
-                    "too", "such", "rather", "especially", "always", "still", "already", "now", "then"})  # fmt: skip
+_LOOSE = frozenset(
+    "so very really pretty just also even super quite actually only too such much enough rather especially always "
+    "still already now then".split()
+)
 _KEPT_PREPOSITIONS = frozenset({"of", "for", "in", "at", "on", "about", "with", "from", "by", "to", "between"})
-_OF_NOUNS = frozenset({"lot", "lots", "bunch", "couple", "ton", "tons", "kind", "sort", "bit", "plenty", "number",
-                       "all", "some", "many", "most", "one", "part", "both", "few", "rest"})  # fmt: skip
+_OF_NOUNS = frozenset(
+    "lot lots bunch couple ton tons kind sort bit plenty number all some many most one part both few rest".split()
+)
 _VERBAL = frozenset({"dobj", "prep", "xcomp", "prt", "ccomp", "acomp", "attr"})
 #: Verbs that say nothing without their object.
-_LIGHT = frozenset({"make", "get", "have", "take", "do", "be", "go", "come", "give", "put", "let", "keep", "see", "know",
-                    "hear", "say", "tell", "want", "need", "feel", "look", "think", "realize", "understand", "hope",
-                    "wonder", "become", "seem", "mean", "happen", "try", "like", "love", "find", "bring", "use"})  # fmt: skip
-_KEPT_ADVERBS = frozenset({"out", "back", "away", "together", "abroad", "online", "outside", "outdoors", "home", "up",
-                           "down", "off", "over", "around", "there", "alone", "professionally"})  # fmt: skip
+_LIGHT = frozenset(
+    "make get have take do be go come give put let keep see know hear say tell want need feel look think realize "
+    "understand hope wonder become seem mean happen try like love find bring use".split()
+)
+_KEPT_ADVERBS = frozenset(
+    "out back away together abroad online outside outdoors home up down off over around there alone "
+    "professionally".split()
+)
 
 
 def conjuncts(token: Any) -> list[Any]:
@@ -113,22 +119,24 @@ def _lemma(verb: Any) -> str:
 
 def _complement(page: Page, child: Any) -> str | None:
     """A complement's words, "" where it adds nothing, None where it needs a pronoun nobody understands."""
+    dep = child.dep_
     if child.i in page.dated:
         return ""
-    if child.dep_ == "prt" or (child.dep_ == "advmod" and child.lower_ in _KEPT_ADVERBS):
-        return str(child.lower_)
-    if child.dep_ == "neg":
-        return "not"
-    if child.dep_ in {"dobj", "attr", "oprd", "dative"} and child.pos_ != "ADP":
+    if dep in {"dobj", "attr", "oprd"} or (dep == "dative" and child.pos_ != "ADP"):
         return _listed(page, child)
-    if child.dep_ in {"prep", "dative", "agent"}:
+    if dep in {"prep", "dative", "agent"}:
         return prepositional(page, child)
-    if child.dep_ == "acomp":
-        return words(page, [child, *(c for c in child.children if c.dep_ == "advmod" and c.lower_ not in _LOOSE)])
-    if child.dep_ == "xcomp" and child.pos_ in {"VERB", "AUX"}:
+    if dep == "xcomp" and child.pos_ in {"VERB", "AUX"}:
         inner = verb_phrase(page, child, "gerund" if child.tag_ == "VBG" else "base", words=6)
         return None if inner is None else ("to " if child.tag_ != "VBG" else "") + inner.text
-    return ""
+    return _adverbial(page, child)
+
+
+def _adverbial(page: Page, child: Any) -> str:
+    if child.dep_ == "acomp":
+        return words(page, [child, *(c for c in child.children if c.dep_ == "advmod" and c.lower_ not in _LOOSE)])
+    kept = child.dep_ == "prt" or (child.dep_ == "advmod" and child.lower_ in _KEPT_ADVERBS)
+    return str(child.lower_) if kept else ("not" if child.dep_ == "neg" else "")
 
 
 def _listed(page: Page, token: Any) -> str | None:
@@ -169,7 +177,7 @@ def _owned(page: Page, token: Any) -> Phrase | None:
     relation, _ = kin_of(token.lemma_.lower())
     pet = token.lemma_.lower() in tables().pets
     owner = _owner(page, token)
-    if not (relation or pet) or not owner:
+    if not (relation or pet) or not owner[:1].isupper():
         return None
     relation = relation or "has_pet"
     name = next((c for c in token.children if c.dep_ in {"appos", "compound"} and c.pos_ == "PROPN"), None)
@@ -178,7 +186,7 @@ def _owned(page: Page, token: Any) -> Phrase | None:
     kind = "person" if relation != "has_pet" else "animal"
     if name is not None and name.i > token.i:
         return Phrase(words(page, list(_members(page, name, 0, ""))), kind, owner, relation)
-    described = words(page, [t for t in _members(page, token, 2, owner) if t.dep_ != "poss"])
+    described = words(page, [t for t in _members(page, token, 2, owner) if t.dep_ != "poss" or t.i == token.i])
     return Phrase(f"{possessive(owner)} {described}", kind, owner, relation)
 
 
@@ -218,7 +226,7 @@ def _members(page: Page, token: Any, depth: int, head: str) -> Iterator[Any]:
         if child.i in page.dated and child.dep_ not in {"compound", "nummod"}:
             continue
         if child.dep_ in _MODIFIERS and child.lower_ not in _LOOSE:
-            yield from (t for t in child.subtree if t.dep_ != "det" and t.lower_ not in _LOOSE)
+            yield from (t for t in child.subtree if t.dep_ != "det" and (t.lower_ not in _LOOSE or _hyphenated(t)))
         elif child.dep_ == "poss" and child.tag_ != "PRP$":
             yield from (t for t in child.subtree if t.dep_ != "det")
         elif (child.dep_ == "poss" and child.lower_ not in FIRST) or (child.dep_ == "punct" and _glued(child)):
@@ -244,6 +252,12 @@ def _prepositional_members(page: Page, preposition: Any, depth: int, head: str) 
     for joined in conjuncts(target)[:3]:
         yield from _members(page, joined, depth + 1, head)
         yield from (c for c in joined.children if c.dep_ == "cc")
+
+
+def _hyphenated(token: Any) -> bool:
+    return (not token.whitespace_ and token.i + 1 < len(token.doc) and token.nbor(1).text == "-") or (
+        token.i > 0 and token.nbor(-1).text == "-" and not token.nbor(-1).whitespace_
+    )
 
 
 def _glued(token: Any) -> bool:

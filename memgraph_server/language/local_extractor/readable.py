@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 #: Characters of one turn that are analysed; about 1,500 words.
 READ_LIMIT = 6_000
@@ -28,8 +29,23 @@ _RECALLED = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
 
-_VERB_PAST = "got|went|had|saw|took|made|started|finished|came|met|bought|found|spent|tried|joined|moved|read|heard"
-_FINITE = r"\b(?:is|are|was|were|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?|looks|feels|sounds|brings|takes|gets|reminds|allows|lets|requires|shows|comes|goes)\b|'s\b"
+_VERB_PAST = (
+    "got|went|had|saw|took|made|started|finished|came|met|bought|found|spent|tried|joined|moved|read|heard|lost|gave|left"
+    "|won|ran|wrote|sold|built|drove|flew|ate|sang|taught|brought|caught|broke|chose|fell|grew|led|paid|rode|sent|swam"
+    "|woke|wore|decided|visited|watched|volunteered|passed|quit"
+)
+_FINITE = (
+    r"\b(?:is|are|was|were|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?|looks|feels"
+    r"|sounds|brings|takes|gets|reminds|allows|lets|requires|shows|comes|goes)\b|'s\b"
+)
+_ADVERBS = "(?:still |also |just |currently |finally |always |not |even |recently )?"
+#: Words in -ing that begin no dropped sentence ("[I'm] making …"), but a gerund or something else.
+_NO_DROP = (
+    "seeing|hearing|watching|knowing|having|making|taking|including|during|something|anything|nothing|everything|being"
+    "|according|speaking"
+)
+#: Where a dash begins a new sentence.
+_NEW = "i|i'm|i've|it's|it|we|we're|they|he|she|you|that's|there's|my|our|so|and i"
 
 #: (pattern, replacement); a replacement's characters stand for the first character of what they replace.
 _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -46,33 +62,23 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<!\w)'cause\b|\bcuz\b|\bcoz\b", "because"),
         (r"\b(\w{2,})in'(?=\s|[.,!?])", r"\1ing"),
         (r"(?<=\w) ?& ?(?=\w)", " and "),
-        (
-            r"(?<=\w) *(?:[–—]+| - | -- ) *(?=(?:i|i'm|i've|it's|it|we|we're|they|he|she|you|that's|there's|my|our|so|and i)\b)",
-            ". ",
-        ),
+        (rf"(?<=\w) *(?:[–—]+| - | -- ) *(?=(?:{_NEW})\b)", ". "),
         (r"(?<=\w) *(?:[–—]+| - | -- ) *(?=[a-z]+ing\b)", ". "),
         (r" *[–—]+ *| -+ (?=\w)", " - "),
         (r"\bany ?more\b", "anymore"),
     )
 )
-_DROPPED: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^(?=going to (?!\w+ing\b|the\b|a\b))", re.IGNORECASE), "I'm "),
-    (re.compile(r"^(?=been\b)", re.IGNORECASE), "I've "),
-    (re.compile(r"^(?=just been\b)", re.IGNORECASE), "I've "),
-    (re.compile(r"^(?=can't wait\b|hope\b|wish\b|could use\b|didn't\b|don't know\b)", re.IGNORECASE), "I "),
-    (re.compile(rf"^(?=(?:just |also |even |recently )?(?:{_VERB_PAST})\b(?! (?:it|you|i)\b))", re.IGNORECASE), "I "),
-    (
-        re.compile(
-            rf"^(?=(?!(?:including|during|something|anything|nothing|everything|being|according|speaking)\b)"
-            rf"[a-z]{{2,}}ing\b(?!.*(?:{_FINITE})))",
-            re.IGNORECASE,
-        ),
-        "I'm ",
-    ),
-    (
-        re.compile(r"^(?=(?:so |really |super |very )?(?:excited|thrilled|looking forward|planning)\b)", re.IGNORECASE),
-        "I'm ",
-    ),
+_DROPPED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(f"^(?={pattern})", re.IGNORECASE), subject)
+    for pattern, subject in (
+        (r"going to (?!\w+ing\b|the\b|a\b)", "I'm "),
+        (r"(?:just )?been\b", "I've "),
+        (r"(?:can't wait|hope|wish|could use|didn't|don't know)\b", "I "),
+        (rf"{_ADVERBS}(?:{_VERB_PAST})\b(?! (?:it|you|i)\b)", "I "),
+        (r"[a-z]+ed (?:my|the|an?|some|with|at|up|out|our)\b", "I "),
+        (rf"{_ADVERBS}(?!(?:{_NO_DROP})\b)[a-z]{{2,}}ing\b(?!.*(?:{_FINITE}))", "I'm "),
+        (r"(?:so |really |super |very )?(?:excited|thrilled|looking forward|planning)\b", "I'm "),
+    )
 )
 _SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
 _OPENER = re.compile(
@@ -102,6 +108,7 @@ def passages(text: str, names: tuple[str, ...] = ()) -> list[Passage]:
     return [p for start, line in _lines(masked) if (p := _cleaned(line, start, addressed)).text.strip()]
 
 
+@lru_cache(maxsize=32)
 def _addressed(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """ "Hey Mel!" and "…, Mel." with the name or a beginning of it."""
     firsts = {n.split()[0] for n in names if n.split()}
@@ -149,6 +156,8 @@ def _cleaned(line: str, start: int, addressed: re.Pattern[str] | None) -> Passag
 def _substituted(
     text: str, offsets: tuple[int, ...], pattern: re.Pattern[str], replacement: str
 ) -> tuple[str, tuple[int, ...]]:
+    if pattern.search(text) is None:
+        return text, offsets
     pieces: list[str] = []
     places: list[int] = []
     last = 0

@@ -7,6 +7,7 @@ when nothing else in the turn does (`leftovers`), since a turn with content must
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from memgraph_server.language.local_extractor.clauses import Clause, asks, clauses
@@ -52,15 +53,32 @@ def _read_sentence(page: Page, sentence: Any) -> Iterator[Draft]:
         if former is not None:
             yield from used_to(page, clause, heads, former)
         else:
-            yield from read_verb(page, clause, heads)
+            weak = _general(clause)
+            for draft in read_verb(page, clause, heads):
+                yield replace(draft, salience=0.15) if weak else draft
+
+
+def _general(clause: Clause) -> bool:
+    """ "Taking care of yourself helps", "simple moments make memories": true of everybody, so of little use."""
+    subject = clause.subject
+    bare = subject.tag_ == "NNS" and not any(c.dep_ in {"det", "poss", "nummod"} for c in subject.children)
+    return subject.dep_ == "csubj" or subject.pos_ == "VERB" or (bare and not subject.ent_type_)
 
 
 def heads_of(page: Page, clause: Clause) -> list[Phrase]:
     """Whom or what the clause is about; [] where that is nothing or not understood."""
     subject = clause.subject
+    if clause.verb.dep_ == "relcl" and subject.i == clause.verb.head.i and not _definite(subject):
+        return []
     if subject.dep_ == "expl" or subject.tag_ in {"EX", "WP", "WDT", "DT"} or subject.pos_ == "DET":
         return []
     return noun_phrases(page, subject)
+
+
+def _definite(noun: Any) -> bool:
+    """Known or named: "the painting that …", "my friend who …", not "friends who …"."""
+    known = any(c.dep_ == "poss" or c.lower_ in {"the", "this", "that", "these", "those"} for c in noun.children)
+    return known or noun.pos_ == "PROPN"
 
 
 def _idle(clause: Clause) -> bool:
@@ -96,12 +114,8 @@ def _judged(clause: Clause) -> bool:
 
 
 _TALKING = frozenset({"talk", "chat", "speak", "catch", "meet"})
-_GOING_ON = frozenset(
-    {"hope", "look", "know", "see", "talk", "chat", "speak", "listen", "think", "hear", "ask", "care"}
-)
-_PRAISED = frozenset(
-    {"job", "heart", "work", "passion", "dedication", "strength", "courage", "attitude", "point", "way"}
-)
+_GOING_ON = frozenset("hope look know see talk chat speak listen think hear ask care".split())
+_PRAISED = frozenset("job heart work passion dedication strength courage attitude point way".split())
 
 
 def _thanks(clause: Clause) -> bool:
@@ -150,16 +164,23 @@ def _prominent(token: Any) -> bool:
     first = token
     while first.dep_ == "conj" and first.head.i != first.i:
         first = first.head
-    if token.dep_ in {"compound", "npadvmod", "amod"}:
+    if token.dep_ in {"compound", "npadvmod", "amod"} or token.lemma_.lower() in _NO_THINGS:
         return False
     return first.dep_ not in {"pobj", "poss"} or token.ent_type_ == "PERSON" or bool(kin_of(token.lemma_.lower())[0])
+
+
+_PEOPLE = frozenset(
+    "family team girl boy man woman guy lady person child people kid baby doctor student customer couple stranger "
+    "player fan crowd gang".split()
+)
+_NO_THINGS = frozenset("prob problem worry thank thanks congrats luck way time heart pic job".split())
 
 
 def _mentioned(token: Any, phrase: Phrase) -> Mentioned:
     gender = kin_of(token.lemma_.lower())[1]
     joined = len(conjuncts(token)) > 1
     plural = (token.tag_ in {"NNS", "NNPS"} and not joined) or token.lemma_.lower() in {"family", "team", "couple"}
-    living = phrase.type in {"person", "animal"} or token.lemma_.lower() in {"family", "team"}
+    living = phrase.type in {"person", "animal"} or token.lemma_.lower() in _PEOPLE
     return Mentioned(phrase, gender, plural, living)
 
 
@@ -177,10 +198,15 @@ def leftovers(page: Page) -> list[Draft]:
     return [Draft(speaker, "talked about", p, 0.85, Manner.EVENT, (t,), salience=0.1) for _, t, p in best[:1]]
 
 
+_EMPTY_STARTS = frozenset("congrats congratulations thanks thank long tips little own true whole".split())
+
+
 def _worth(page: Page, token: Any, phrase: Phrase) -> bool:
     """Named, or described by more than praise; not the people who talk, nor what they do for each other."""
     words = phrase.text.lower().split()
-    if phrase.text in {page.scene.speaker, page.scene.listener} or phrase.owner in {page.scene.listener}:
+    if words[0] in _EMPTY_STARTS or token.lemma_.lower() in {"see", "tip", "congratulation", "question"}:
+        return False
+    if phrase.text in {page.scene.speaker, page.scene.listener} or phrase.owner == page.scene.listener:
         return False
     if phrase.text.startswith(f"{page.scene.listener}'s") or set(words) & tables().praise or phrase.type == "date":
         return False

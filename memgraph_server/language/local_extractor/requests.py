@@ -17,11 +17,14 @@ from memgraph_server.language.local_extractor.phrases import noun_phrases, verb_
 from memgraph_server.language.local_extractor.scene import Phrase
 from memgraph_server.language.local_extractor.timing import Manner
 
-_GIVING = frozenset({"write", "give", "create", "show", "tell", "make", "generate", "provide", "send", "draft", "list", "suggest",
-                     "recommend", "find", "prepare", "build", "design", "produce", "compose", "share"})  # fmt: skip
-_ASKING = _GIVING | {"help", "explain", "plan", "summarize", "summarise", "translate", "compare", "describe", "analyze",
-                     "analyse", "rewrite", "edit", "fix", "check", "review", "improve", "outline", "calculate", "convert",
-                     "walk", "guide", "add", "include", "remove", "update", "change", "schedule", "remind", "book"}  # fmt: skip
+_GIVING = frozenset(
+    "write give create show tell make generate provide send draft list suggest recommend find prepare build "
+    "design produce compose share".split()
+)
+_ASKING = _GIVING | frozenset(
+    "help explain plan summarize summarise translate compare describe analyze analyse rewrite edit fix check review "
+    "improve outline calculate convert walk guide add include remove update change schedule remind book".split()
+)
 _WILLING = frozenset({"can", "could", "would", "will"})
 
 
@@ -51,5 +54,5 @@ def _asked(page: Page, verb: Any) -> Iterator[Draft]:
     phrase = verb_phrase(page, verb, "base") if not tails else None
     told = [Phrase(phrase.text)] if phrase is not None and len(phrase.text.split()) > 1 else []
     for tail in (tails or told)[:3]:
-        if tail.type != "person":
+        if tail.type != "person" and len(tail.text.split()) > 1:
             yield Draft(speaker, "asked for" if tails else "asked to", tail, PLAIN, Manner.EVENT, tokens, salience=0.5)

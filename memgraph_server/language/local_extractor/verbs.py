@@ -33,8 +33,13 @@ _WORK_NOUNS = frozenset({"job", "work", "company", "position", "firm", "career",
 #: With an object there already, a second fact for what these lead to, if it is named.
 _COMPANIONS = frozenset({"with", "for", "from", "to", "at", "in"})
 _NAMED_TYPES = frozenset({"person", "place", "organization"})
-_NO_ACTIVITY = frozenset({"have", "get", "go", "come", "want", "try", "make", "take", "need", "start", "begin", "end",
-                          "find", "give", "put", "turn", "use", "bring", "lead", "stick", "speak", "help"})  # fmt: skip
+_NO_ACTIVITY = frozenset(
+    "have get go come want try make take need start begin end find give put turn use bring lead stick speak "
+    "help mean".split()
+)
+
+
+_CARRYING = frozenset({"take", "bring", "send", "drive", "invite", "donate", "give", "move"})
 
 
 def read_verb(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Draft]:
@@ -70,7 +75,7 @@ def _plain(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
         yield from _with_tail(clause, head, (clause.particle, *more), tail, dated)
     any_tail = bool(tails)
     for preposition, objects in prepositional_tails(page, clause.verb, head):
-        if tails and not _companions(preposition, objects):
+        if tails and not (_companions(preposition, objects) or clause.lemma in _CARRYING):
             continue
         if not tails and objects_of(clause.verb):
             continue
@@ -160,14 +165,12 @@ def _passive(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
             relation = f"born {preposition}"
         else:
             relation = f"{'not ' if mood.negated else ''}{'was' if mood.past else 'is'} {verb.lower_} {preposition}"
-        yield from _said(clause, head, relation, tails, manner, 0.6)
+        yield from _said(clause, head, relation, tails, manner)
     if verb.lemma_ == "bear":
         born = [Phrase(d.text, "date") for d in dates_of(page, clause) if d.placed]
         yield from _said(clause, head, "born on", born[:1], manner)
 
 
-def _said(
-    clause: Clause, head: Phrase, relation: str, tails: list[Phrase], manner: Manner, salience: float = 0.9
-) -> Iterator[Draft]:
+def _said(clause: Clause, head: Phrase, relation: str, tails: list[Phrase], manner: Manner) -> Iterator[Draft]:
     for tail in tails:
-        yield Draft(head, relation, tail, clause.mood.certainty, manner, clause.tokens, salience=salience)
+        yield Draft(head, relation, tail, clause.mood.certainty, manner, clause.tokens, salience=0.8)
