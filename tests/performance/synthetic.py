@@ -50,6 +50,10 @@ class HashedVectors:
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
         return [self._encoding(text) for text in texts]
 
+    def pooled(self, texts: Sequence[str]) -> dict[str, Floats]:
+        """Of triples, which need no token vectors."""
+        return {text: self._unit(text) for text in texts}
+
     def _encoding(self, text: str) -> Encoding:
         pieces = tuple(terms(text))
         tokens = np.stack([self._unit(piece) for piece in pieces]) if pieces else np.zeros((0, self.dimension))
@@ -110,7 +114,9 @@ def questions(count: int, *, facts: int, seed: int = 1) -> list[str]:
     return asked
 
 
-def fill(store: GraphStore, namespace: str, vectors: Embedder, *, facts: int, turns_too: int, now: Instant) -> None:
+def fill(
+    store: GraphStore, namespace: str, vectors: HashedVectors, *, facts: int, turns_too: int, now: Instant
+) -> None:
     """Turns first, then facts that point to them, in batches."""
     said = turns(turns_too)
     for batch in _batches(said):
@@ -122,8 +128,7 @@ def fill(store: GraphStore, namespace: str, vectors: Embedder, *, facts: int, tu
         store.apply_outcome(namespace, TurnOutcome(turn.id, (), (), as_stored, {}), lease=None, now=now)
     for claims in _batches(proposals(facts, said)):
         texts = [triple_text(claim.head, claim.relation, claim.tail or "") for claim in claims]
-        pooled = {text: encoding.pooled for text, encoding in zip(texts, vectors.encode(texts), strict=True)}
-        store.assert_facts(namespace, claims, pooled, now=now)
+        store.assert_facts(namespace, claims, vectors.pooled(texts), now=now)
 
 
 def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
