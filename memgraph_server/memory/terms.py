@@ -22,25 +22,17 @@ Because no rule looks across white space, terms(a + " " + b) == terms(a) + terms
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from memgraph_server.memory.english import STOPWORDS, stem
+
+__all__ = ["LONGEST", "STOPWORDS", "content_terms", "stem", "terms"]
+
 #: Longest term in characters; a longer run (base64, a hash of hashes) is cut into pieces of this length.
 LONGEST = 64
-
-_FUNCTION_WORDS = (
-    """a about above after again against all also am an and any are around as at be because been before being below
-    between both but by can could did do does doing dont down during each either else ever few for from had has
-    have having he her here hers herself him himself his how i if in into is it its itself just me might more
-    most much must my myself neither no nor not of off on once only or other ought our ours ourselves out over
-    own per rather really same shall she should since so some such than that the their theirs them themselves
-    then there these they this those though through to too under until up upon us very was we were what when
-    where whether which while who whom whose why will with within without would yes yet you your yours yourself
-    yourselves"""
-).split()
 
 _SEPARATE = 0x200B  # zero-width space: a word boundary in scripts without spaces
 _COMBINING_LATIN = re.compile(r"([a-z])[\u0300-\u036f]+")
@@ -111,7 +103,7 @@ _SCRIPT_RUN = re.compile(
     f"|([^\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff"
     f"\uac00-\ud7af\u1100-\u11ff\u3131-\u318e{_SOUTH_EAST}]+)"
 )
-_CLUSTER = re.compile(rf".[{_MARKS}]*")
+_CLUSTER = re.compile(rf".[{_MARKS}]{{0,7}}")  # bounded, so that a pair stays short
 
 
 def terms(text: str) -> list[str]:
@@ -223,101 +215,3 @@ def _apostrophes(token: str) -> Iterator[str]:
     for word in words:
         if word:
             yield from _run(word)
-
-
-_IRREGULAR = {
-    form: base
-    for base, forms in {
-        "go": "went gone going goes", "do": "did done doing does", "be": "was were been being is are am",
-        "have": "had has having", "buy": "bought", "bring": "brought", "catch": "caught", "teach": "taught",
-        "think": "thought", "fight": "fought", "seek": "sought", "take": "took taken", "make": "made", "give":
-        "gave given", "get": "got gotten", "see": "saw seen", "say": "said", "tell": "told", "sell": "sold", "feel":
-        "felt", "find": "found", "meet": "met", "leave": "left", "lose": "lost", "win": "won", "write":
-        "wrote written writing", "ride": "rode ridden riding", "drive": "drove driven", "run": "ran", "swim":
-        "swam swum", "sing": "sang sung", "begin": "began begun", "drink": "drank drunk", "eat": "ate eaten",
-        "speak": "spoke spoken", "break": "broke broken", "choose": "chose chosen", "wear": "wore worn", "grow":
-        "grew grown", "know": "knew known", "fly": "flew flown", "draw": "drew drawn", "throw": "threw thrown",
-        "fall": "fell fallen", "come": "came", "become": "became", "build": "built", "send": "sent", "spend":
-        "spent", "sleep": "slept", "keep": "kept", "stand": "stood", "understand": "understood", "pay": "paid",
-        "hear": "heard", "hold": "held", "lead": "led", "sit": "sat", "child": "children", "person": "people",
-        "man": "men", "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice", "life": "lives", "wife":
-        "wives", "knife": "knives", "leaf": "leaves", "shelf": "shelves", "die": "dying dies died", "lie": "lying",
-        "tie": "tying", "movie": "movies", "cookie": "cookies", "selfie": "selfies", "hike": "hiking hiked",
-        "create": "creating created", "ski": "skiing skied", "shoe": "shoes", "use": "using used",
-        "focus": "focused focusing", "change": "changing changed", "arrange":
-        "arranging arranged", "agree": "agreed", "free": "freed", "bus": "buses busses", "gas": "gases",
-    }.items()
-    for form in forms.split()
-}  # fmt: skip
-_WHOLE = frozenset(
-    """something anything everything nothing morning evening wedding during ceiling sibling pudding earring darling
-    clothing hundred sacred naked wicked kindred always perhaps news lens canvas christmas atlas chaos tennis
-    series species physics politics mathematics yes this his its us was has gas plus thus bus campus virus
-    status bonus focus texas paris james thomas chris charles lucas jesus does indeed embed biped inbred alfred
-    jared reed""".split()
-)
-_VOWEL = re.compile("[aeiouy]")
-_SYLLABLES = re.compile("[aeiouy]+")
-_ENDS_IN_E = re.compile(
-    r"(?:[cvuz]|[^aeiouy][lr]|(?<![aeo])[aeiouy]s|dg|rg|(?<=[^aeiou])at|[^aeiou]in|(?<=[^aeiou])i[dr]|iz"
-    r"|(?<=[^aeiou])u[rtml]|(?<=[^aeiou])ar|lor|[^aeiou]ag)$"
-)
-_SHORT = re.compile(r"[^aeiou]*[aeiouy][^aeiouwxy]")
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """A light English stem of a lower-case word of a-z: plurals, -ing and -ed, with the base form restored.
-
-    swimming: swim; activities: activity; painted: paint; making: make; went: go. Derivation is left alone (painter and
-    quickly stay). Words of other languages pass through the same rules: both sides of a search do.
-
-    BM25 over previous + 2 × turn + next + date, LoCoMo dev, all evidence within 512 / 1,024 / 2,048 / 4,096 tokens:
-    64.5 / 69.7 / 74.1 / 78.0 without stems, 67.0 / 73.4 / 78.0 / 83.8 with, 68.8 / 75.5 / 80.3 / 85.3 with stems and
-    without stop words.
-    """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if len(word) <= 3 or len(word) > LONGEST or word in _WHOLE:
-        return sys.intern(word)
-    singular = _singular(word)
-    if singular != word:
-        return _IRREGULAR.get(singular, _base(singular))
-    return _base(word)
-
-
-def _singular(word: str) -> str:
-    if not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y" if len(word) > 4 else word[:-1]
-    if word.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
-        return word[:-2]
-    return word[:-1]
-
-
-def _base(word: str) -> str:
-    """Without -ing or -ed, where a vowel is left before it."""
-    if word in _WHOLE:
-        return word
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and not word.endswith("eed"):
-            rest = word[: -len(ending)]
-            return _restore(rest, ending) if len(rest) > 1 and _VOWEL.search(rest) else word
-    return word
-
-
-def _restore(rest: str, ending: str) -> str:
-    """painting: paint; swimming: swim; making: make; tried: try; telling: tell; travelled: travel."""
-    if ending == "ed" and rest.endswith("i") and len(rest) > 2:
-        return rest[:-1] + "y"
-    if len(rest) > 2 and rest[-1] == rest[-2] and rest[-1] not in "aeiou":
-        keeps = rest[-1] in "sz" or (rest[-1] in "lf" and len(_SYLLABLES.findall(rest)) < 2)
-        return rest if keeps else rest[:-1]
-    if _SHORT.fullmatch(rest) or _ENDS_IN_E.search(rest):
-        return rest + "e"
-    return rest
-
-
-#: English function words, as they are written and as `terms` gives them.
-STOPWORDS = frozenset(_FUNCTION_WORDS) | frozenset(map(stem, _FUNCTION_WORDS))

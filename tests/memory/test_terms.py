@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memgraph_server.memory.terms import LONGEST, STOPWORDS, content_terms, stem, terms
+from memgraph_server.memory.terms import LONGEST, STOPWORDS, content_terms, terms
 
 ANY_TEXT = st.text(st.characters(exclude_categories=())) | st.text(
     "ab1ıİßéΣς日のハ한สำאَ👍🏽🇩🇪 .-_@'’,\u0301\u200b\u200d\ud800\x00"
@@ -65,50 +65,6 @@ def test_a_text_gives_these_terms_in_order(name: str) -> None:
     assert terms(text) == expected.split()
 
 
-STEMS = {
-    "swim": "swim swims swimming swam",
-    "make": "make makes making made",
-    "hope": "hope hopes hoping hoped",
-    "hop": "hop hops hopping hopped",
-    "hike": "hike hikes hiking hiked",
-    "change": "change changes changing changed",
-    "create": "create creates creating created",
-    "try": "try tries tried trying",
-    "activity": "activity activities",
-    "movie": "movie movies",
-    "dish": "dish dishes",
-    "recipe": "recipe recipes",
-    "box": "box boxes",
-    "class": "class classes",
-    "tell": "tell telling told",
-    "travel": "travel travelled traveling travels",
-    "explore": "explore explored exploring",
-    "visit": "visit visited visiting",
-    "volunteer": "volunteer volunteering volunteered",
-    "handle": "handle handled handling",
-    "go": "go goes went gone going",
-    "child": "child children",
-    "agree": "agree agrees agreed agreeing",
-}
-
-
-@pytest.mark.parametrize("base", STEMS)
-def test_the_forms_of_an_english_word_meet_in_its_base(base: str) -> None:
-    assert {stem(form) for form in STEMS[base].split()} == {base}
-
-
-@pytest.mark.parametrize(
-    "word", "thing king ring spring string morning something red bed need seed hundred bus gas news this lens".split()
-)
-def test_a_word_that_only_looks_inflected_stays(word: str) -> None:
-    assert stem(word) == word
-
-
-@pytest.mark.parametrize(("one", "other"), [("hope", "hop"), ("note", "not"), ("paint", "painter"), ("use", "us")])
-def test_different_words_stay_apart(one: str, other: str) -> None:
-    assert stem(one) != stem(other)
-
-
 def test_content_terms_leave_out_function_words_in_whatever_form_they_are_written() -> None:
     assert content_terms("What did they DO with Caroline’s old paintings?") == ["caroline", "old", "paint"]
     assert content_terms(" ".join(STOPWORDS)) == []
@@ -134,6 +90,9 @@ def test_terms_of_texts_with_a_space_between_are_the_terms_of_both(one: str, oth
 
 
 @given(ANY_TEXT)
+@example("\u0e2a" + "\u0e31" * 500)
+@example("e" + "\u0301" * 500)
+@example("a_" * 500)
 def test_a_term_is_short_has_no_space_and_can_be_written_as_utf8(text: str) -> None:
     for term in terms(text):
         assert 0 < len(term) <= LONGEST
