@@ -201,6 +201,9 @@ _BEFORE_MONTH = frozenset(
 )
 
 
+_SURELY = frozenset({"in", "since", "during", "until", "till"})
+
+
 @rule(MONTHS, rf"(?P<month>{MONTH})(?!\s?['\d])")
 def _month_alone(match: re.Match[str], scan: Scan) -> Reading | None:
     word, before = match["month"].rstrip("."), scan.word_before(match.start())
@@ -211,14 +214,17 @@ def _month_alone(match: re.Match[str], scan: Scan) -> Reading | None:
 
 
 def _named(word: str, before: str, match: re.Match[str], scan: Scan) -> bool:
-    capital = scan.capital(match.start())
+    capital, following = scan.capital(match.start()), scan.word_after(match.end())
+    ends = not following or following in FUNCTION_WORDS
     if before in ("from", "to", "of", "and", "between", "for", "or", "by") and word in AMBIGUOUS_MONTHS:
         return capital and (before in ("by", "between") or _with_another_month(match, scan, before))
     if before in _BEFORE_MONTH:
-        return capital or word not in AMBIGUOUS_MONTHS
+        return capital or word not in AMBIGUOUS_MONTHS or (before in _SURELY and ends)
+    if before in ("was", "is", "not", "it's", "actually") and capital:  # "no, it was March, not May"
+        return not following or following in ("not", "and", "or")
     if word in AMBIGUOUS_MONTHS or len(word) <= 4:
         return False
-    return capital and scan.word_after(match.end()) in ("was", "is", "will", "has", "through", "to")
+    return capital and following in ("was", "is", "will", "has", "through", "to")
 
 
 def _with_another_month(match: re.Match[str], scan: Scan, before: str) -> bool:
@@ -240,7 +246,7 @@ def _with_another_month(match: re.Match[str], scan: Scan, before: str) -> bool:
     rf"{WHICH_WORDS} (?P<month>{MONTH})(?: (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b)?",
 )
 def _which_month(match: re.Match[str], scan: Scan) -> Reading | None:
-    if match["month"] in ("may", "march", "mar") and not scan.capital(match.start("month")):
+    if match["month"] in ("may", "march", "mar") and which(match) == "this" and not scan.capital(match.start("month")):
         return None
     month, day = _month(match["month"]), match["day"]
     if day:

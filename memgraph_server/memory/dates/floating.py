@@ -1,10 +1,10 @@
 """Dates that name no year ("May 8", "in June", "Christmas") or no week ("on Friday"): which one is meant.
 
 Rules, counted from the turn's own day. "last": the latest that was over before now (a weekday: the latest before
-today). "next": the first that begins after now (a weekday: that of the next calendar week). "this": the one that is on,
-else the one of this calendar year (a weekday: of this calendar week). Without such a word the direction of the nearest
-verb decides: "past" takes the latest that has begun, "future" the first that is not over; with no verb either the
-nearest is taken (a weekday: the latest before today).
+today). "next": the first that begins after now (a weekday: that of the next calendar week). "this": the one that is
+on, else the one of this calendar year (a weekday: of this calendar week). Without such a word the direction of the
+nearest verb decides: "past" takes the latest that has begun, "future" the first that is not over (a weekday: the latest
+before today, the first after it); with no verb either the nearest is taken (a weekday: the latest before today).
 """
 
 from __future__ import annotations
@@ -83,5 +83,5 @@ def weekday(wanted: int, now: Now, way: str | None) -> int:
     if way == "this":
         return now.week + wanted
     if way == "future":
-        return now.day + (wanted - (now.day - 1)) % 7
+        return now.day + 1 + (wanted - now.day) % 7
     return now.day - 1 - (now.day - 2 - wanted) % 7

@@ -20,11 +20,13 @@ from memgraph_server.memory.dates.calendar import (
 )
 from memgraph_server.memory.dates.grammar import Found, Reading, Scan, phrase, unplaced
 from memgraph_server.memory.dates.mention import DateKind
-from memgraph_server.memory.dates.shifts import REACH, SHIFT_BEFORE, shift
+from memgraph_server.memory.dates.shifts import PART_BEFORE, REACH, SHIFT_BEFORE, part_of_date, shift
 from memgraph_server.memory.dates.units import part_of
+from memgraph_server.memory.interval import Precision
 
 _NEXT_TO = re.compile(r"[\s,:*_()]{1,6}(?:(?:on|at|in|around|of)\s{1,3})?(?:the\s{1,3})?")
 _SIDE = phrase(r" (?:before|after|prior to|following|preceding) (?:the )?$")
+_WITHIN = phrase(r" (?:of|in) (?:the )?")
 _PART_AFTER = phrase(r" (?:early |late |in the )?(?P<part>morning|afternoon|arvo|evening|night|noon)\b")
 
 
@@ -57,6 +59,8 @@ def _both(left: Found, right: Found, scan: Scan) -> Found | None:
         return None
     if a.role == "weekday" and _SIDE.fullmatch(between):
         return _weekday_beside(left, right, scan)
+    if a.role == "weekday" and b.precision is Precision.MONTH and _WITHIN.fullmatch(between):
+        return _weekday_within(left, right, scan)
     if _NEXT_TO.fullmatch(between) is None:
         return None
     joined = _one_time(a, b) or _of_year(a, b)
@@ -87,6 +91,16 @@ def _of_year(a: Reading, b: Reading) -> Reading | None:
     except (ValueError, OverflowError):
         return None
     return replace(date, period=period, in_year=None)
+
+
+def _weekday_within(left: Found, right: Found, scan: Scan) -> Found | None:
+    """ "the first Monday of June"."""
+    head = scan.folded[max(0, left.start - 16) : right.start]
+    match = PART_BEFORE.search(head)
+    reading = part_of_date(match, right.reading) if match and match["nth"] else None
+    if match is None or reading is None:
+        return None
+    return Found(right.start - len(head) + match.start(), right.stop, reading)
 
 
 def _weekday_beside(left: Found, right: Found, scan: Scan) -> Found | None:

@@ -14,11 +14,11 @@ from memgraph_server.memory.dates.mention import DateKind
 _OPERATOR = phrase(
     r"\b(?P<op>ever since|since|seit|depuis|desde|"
     r"until|'?til|till|up (?:to|until)|through|thru|by|before|prior to|after|"
-    r"no later than|as of|starting|beginning|from)"
+    r"no later than|as of|starting|beginning|effective|from)"
     r"(?: (?:around|about|roughly|the start of|at least|in|on|the))? (?:the )?$"
 )
 _ONWARD = phrase(r"\s{1,3}(?:on|onwards?)\b")
-_SINCE = ("ever since", "since", "seit", "depuis", "desde", "as of", "starting", "beginning")
+_SINCE = ("ever since", "since", "seit", "depuis", "desde", "as of", "starting", "beginning", "effective")
 _UNTIL = ("until", "'til", "til", "till", "up to", "up until", "before", "prior to")
 
 
@@ -37,7 +37,8 @@ def operated(one: Found, before: int, scan: Scan) -> Found:
 def _apply(op: str, wide: Found, one: Found, scan: Scan) -> Found:
     reading, (first, last) = wide.reading, wide.reading.period or (0, 0)
     onward = _ONWARD.match(scan.folded, one.stop)
-    if op in _SINCE or (op == "from" and onward):
+    begins = op == "from" and not scan.folded[: wide.start].rstrip(" ,;*_(").strip(".!?\n:")[-1:].isalnum()
+    if op in _SINCE or begins or (op == "from" and onward):
         stop = onward.end() if onward and op == "from" else one.stop
         return Found(wide.start, stop, replace(reading, kind=DateKind.SINCE, open=True))
     if op == "after":

@@ -68,6 +68,12 @@ def _named_quarter(match: re.Match[str], _scan: Scan) -> Reading:
     return point(months(12 * int(match["year"]) + n * size, size), Precision.MONTH)
 
 
+@rule(["in", "by", "since", "until", "for"], r"[a-z]+ (?P<x>q(?P<n>[1-4]))(?![\w-]| of\b| \d)")
+def _quarter_alone(match: re.Match[str], scan: Scan) -> Reading:
+    first = 3 * int(match["n"]) - 3
+    return yearless(lambda year: months(12 * year + first, 3), match, scan, Precision.MONTH)
+
+
 def _fixed(month: int, day: int) -> Callable[[int], int]:
     return lambda year: first_of_month(12 * year + month - 1) + day - 1
 

@@ -18,15 +18,16 @@ from memgraph_server.memory.dates.calendar import (
 from memgraph_server.memory.dates.grammar import Found, Reading, Scan, phrase
 from memgraph_server.memory.dates.lexicon import NUMBER, ORDINALS, WEEKDAY, WEEKDAYS, number
 from memgraph_server.memory.dates.mention import DateKind
-from memgraph_server.memory.dates.units import third_of
+from memgraph_server.memory.dates.units import part_of, third_of
 from memgraph_server.memory.interval import Precision
 
 #: Characters before a date that may belong to it.
 REACH = 44
 
-_PART_BEFORE = phrase(
+PART_BEFORE = phrase(
     r"\b(?:(?P<part>early|late|mid|middle|beginning|start|end|earlier|later)(?:\s{0,3}-\s{0,3}| )?"
     r"(?:(?:in|of|on) )?(?:the )?(?:month of )?|the week of (?:the )?|"
+    r"(?:the )?(?P<hours>morning|afternoon|evening|night) of (?:the )?|"
     rf"(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>week|weekend|day|few days|{WEEKDAY}) (?:of|in) )$"
 )
 SHIFT_BEFORE = phrase(
@@ -44,7 +45,7 @@ def modified(one: Found, before: int, scan: Scan) -> Found:
     if one.reading.period is None or one.reading.kind is not DateKind.POINT:
         return one
     head = scan.folded[max(before, one.start - REACH) : one.start]
-    for pattern, change in ((_PART_BEFORE, _part), (SHIFT_BEFORE, shift), (_AROUND_BEFORE, _approximate)):
+    for pattern, change in ((PART_BEFORE, part_of_date), (SHIFT_BEFORE, shift), (_AROUND_BEFORE, _approximate)):
         match = pattern.search(head)
         if match is None:
             continue
@@ -62,9 +63,11 @@ def _approximate(_match: re.Match[str], reading: Reading) -> Reading:
     return replace(reading, approximate=True)
 
 
-def _part(match: re.Match[str], reading: Reading) -> Reading | None:
+def part_of_date(match: re.Match[str], reading: Reading) -> Reading | None:
     start, end = reading.period or (0, 0)
     long = day_of(end) - day_of(start)
+    if match["hours"]:
+        return replace(reading, period=part_of(day_of(start), match["hours"]), in_year=None) if long == 1 else None
     if match["nth"]:
         return _nth(match["nth"], match["unit"], start, end, reading) if 27 < long < 367 else None
     if match["part"] is None:

@@ -83,17 +83,25 @@ def moved(now: Now, unit: str, count: int) -> int:
 
 
 def third(period: Period, part: str) -> Period:
-    """The "early", "mid" or "late" part: whole years of decades, whole months of years, else whole days."""
+    """The "early", "mid" or "late" third; of "beginning", "start" and "end" the sixth there (of a week the third).
+
+    Whole years of decades, whole months of years, else whole days.
+    """
     first, last = day_of(period[0]), day_of(period[1])
+    parts = 6 if part in ("beginning", "start", "end") and last - first > 7 else 3
+    at = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(part, parts - 1)
+    marks = [_mark(first, last, at / parts), _mark(first, last, (at + 1) / parts)]
+    return midnight(marks[0]), midnight(max(marks[1], marks[0] + 1))
+
+
+def _mark(first: int, last: int, share: float) -> int:
+    """The day so far into a period, on the edge of a year, a month or a day."""
     long = last - first
-    marks = [first + long * n // 3 for n in range(4)]
+    if share in (0, 1):
+        return last if share else first
     if long > 800:
-        marks = [first_of_month(month_of(first) + round(long * n / 3 / 365.25) * 12) for n in range(4)]
-    elif long > 80:
-        marks = [first_of_month(month_of(first) + round(long * n / 3 / 30.5)) for n in range(4)]
-    at = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1}.get(part, 2)
-    marks[3] = last
-    return midnight(marks[at]), midnight(marks[at + 1])
+        return first_of_month(month_of(first) + round(long * share / 365.25) * 12)
+    return first_of_month(month_of(first) + round(long * share / 30.5)) if long > 80 else first + round(long * share)
 
 
 def third_of(period: Period, part: str, precision: Precision) -> Reading:

@@ -23,7 +23,7 @@ _WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 
 @rule(
     ["every", "each"],
-    rf"(?:every|each) (?:single |other |{NUMBER} |(?:second|third) )?"
+    rf"(?:every|each) (?:single |other |{NUMBER} |(?:first|second|third|fourth|last) )?"
     rf"(?:{UNIT}|{_WEEKDAY_NAME}s?|{_DAYPART}|{_SEASON}|{MONTH})(?: {_DAYPART})?",
 )
 def _every(_match: re.Match[str], _scan: Scan) -> Reading:
@@ -56,7 +56,8 @@ def _times(_match: re.Match[str], _scan: Scan) -> Reading:
 _LIFE = (
     rf"(?:in {_WHO} (?:early |late |mid |mid-)?(?:teens|twenties|thirties|forties|fifties|sixties|seventies|eighties|"
     rf"nineties|'?\d0'?s|youth|childhood)|as an? (?:young |little |small )?(?:child|kid|boy|girl|teen|teenager|toddler|"
-    rf"baby|student|undergrad|youngster)|growing up|back then|when (?:i|we|he|she|they) (?:was|were) "
+    rf"baby|student|undergrad|youngster)|growing up|back then|(?:when|since|while|until|before) "
+    rf"(?:i|we|he|she|they) (?:was|were) "
     rf"(?:just |only |about |around |still |a |an |in |at |very |really |so ){{0,3}}(?:young(?:er)?|little|small|"
     rf"kids?|child|children|boy|girl|teen(?:ager)?s?|toddler|baby|{NUMBER}(?: years old)?|college|school|high school|"
     rf"university|uni|middle school)|when (?:i|he|she|we|they) (?:turn|turned) {NUMBER}|at "
@@ -64,7 +65,10 @@ _LIFE = (
 )
 
 
-@rule(["in", "as", "growing", "back", "when", "at", "since"], rf"{_LIFE}\b(?! (?:ago|years ago))")
+@rule(
+    ["in", "as", "growing", "back", "when", "at", "since", "while", "until", "before"],
+    rf"{_LIFE}\b(?! (?:ago|years ago))",
+)
 def _time_of_life(_match: re.Match[str], _scan: Scan) -> Reading:
     return unplaced(DateKind.UNKNOWN)
 

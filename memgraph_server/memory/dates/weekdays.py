@@ -11,7 +11,15 @@ import re
 from memgraph_server.memory.dates.calendar import days, first_of_month
 from memgraph_server.memory.dates.floating import WHICH_STARTS, WHICH_WORDS, weekday, which
 from memgraph_server.memory.dates.grammar import Grammar, Reading, Scan, day_point, unplaced
-from memgraph_server.memory.dates.lexicon import FUNCTION_WORDS, SHORT_WEEKDAYS, WEEKDAY, WEEKDAYS
+from memgraph_server.memory.dates.lexicon import (
+    FUNCTION_WORDS,
+    NUMBER,
+    NUMBER_STARTS,
+    SHORT_WEEKDAYS,
+    WEEKDAY,
+    WEEKDAYS,
+    number,
+)
 from memgraph_server.memory.dates.mention import DateKind
 from memgraph_server.memory.interval import Precision
 
@@ -55,6 +63,8 @@ def _weekday(match: re.Match[str], scan: Scan) -> Reading | None:
         return None
     if scan.folded.startswith("friday night lights", match.start()) or before in _OTHER_DAYS:
         return None
+    if before in ("a", "any", "some"):
+        return None
     wanted = WEEKDAYS[name]
     day = weekday(wanted, scan.now, scan.points(match))
     return Reading(days(day), Precision.DAY, role="weekday", weekday=wanted)
@@ -72,3 +82,21 @@ def _which_weekday(match: re.Match[str], scan: Scan) -> Reading | None:
     if way == "this" and scan.points(match) == "past" and day > now.day:
         day -= 7
     return Reading(days(day), Precision.DAY, approximate=way == "next", role="weekday")
+
+
+@rule(["the"], rf"the (?P<name>{WEEKDAY}) (?P<side>before last|after next)\b")
+def _after_next(match: re.Match[str], scan: Scan) -> Reading:
+    wanted = WEEKDAYS[match["name"].rstrip(".")]
+    day = (
+        weekday(wanted, scan.now, "last") - 7
+        if match["side"] == "before last"
+        else weekday(wanted, scan.now, "next") + 7
+    )
+    return Reading(days(day), Precision.DAY, approximate=match["side"] == "after next", role="weekday")
+
+
+@rule(NUMBER_STARTS, rf"(?P<n>{NUMBER}) (?P<name>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s? ago\b")
+def _weekdays_ago(match: re.Match[str], scan: Scan) -> Reading:
+    count, vague = number(match["n"])
+    day = weekday(WEEKDAYS[match["name"]], scan.now, "last") - 7 * (count - 1)
+    return Reading(days(day), Precision.DAY, approximate=vague, role="weekday")

@@ -61,7 +61,7 @@ def _years(match: re.Match[str], scan: Scan) -> Reading | None:
     following = scan.word_after(match.end())
     led = match[0][0] in "fb"
     counted = following and following not in FUNCTION_WORDS
-    if not first < last or (not led and to != "-") or counted:
+    if not first < last or (not led and to == "and") or counted:
         return None
     named = years(last)[0]
     end = named if to in ("until", "till") else years(last)[1]
@@ -85,3 +85,15 @@ def _decade(match: re.Match[str], scan: Scan) -> Reading | None:
         return point(years(int(digits), 10), Precision.YEAR)
     year = int(digits) + (2000 if int(digits) <= scan.now.year % 100 and int(digits) < 30 else 1900)
     return point(years(year, 10), Precision.YEAR)
+
+
+@rule(["in", "since", "of", "until", "before", "after"], r"[a-z]+ (?P<x>'(?P<year>\d\d))(?![\w'])")
+def _short_year(match: re.Match[str], scan: Scan) -> Reading:
+    """ "in '98": up to ten years ahead, else the past."""
+    year = scan.now.year - scan.now.year % 100 + int(match["year"])
+    return point(years(year if year <= scan.now.year + 10 else year - 100), Precision.YEAR)
+
+
+@rule(["the", "early", "late", "mid"], r"(?:the |early |late |mid-)(?P<x>(?P<n>\d{1,2})(?:st|nd|rd|th) century)\b")
+def _century(match: re.Match[str], _scan: Scan) -> Reading:
+    return point(years(100 * int(match["n"]) - 99, 100), Precision.YEAR)
