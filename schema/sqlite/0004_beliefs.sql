@@ -51,6 +51,7 @@ CREATE TABLE placement (
     recorded_to   INTEGER
 );
 CREATE INDEX placement_key ON placement (namespace, head, relation, tail);
+CREATE INDEX placement_tail ON placement (namespace, tail) WHERE tail IS NOT NULL;  -- merges
 CREATE INDEX placement_assertion ON placement (namespace, assertion);
 
 -- One or two rows an assertion (a claim said to hold while speaking is vouched for at its evidence time too), and the

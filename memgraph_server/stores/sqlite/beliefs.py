@@ -34,11 +34,11 @@ from memgraph_server.stores.sqlite.vectors import Space, write_triple_vector
 class RelationTable(Protocol):
     """What a store needs of `memory.relations.Registry`."""
 
-    def cardinality(self, relation: str) -> Any:
+    def cardinality(self, name: str) -> Any:
         """ "single" or "multi" (or an enumeration of these)."""
         ...
 
-    def antonym(self, relation: str) -> str | None: ...
+    def antonym(self, name: str) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -258,11 +258,7 @@ class Beliefs:
 
     def _follow_merges(self, moved: int) -> None:
         """Place anew what counts under `moved` and belongs to another entity now."""
-        where = (
-            "(p.head = ? OR p.number IN (SELECT q.number FROM triple r JOIN placement q ON q.namespace = r.namespace"
-        )
-        where += " AND q.head = r.head AND q.relation = r.relation AND q.tail = r.tail"
-        where += " WHERE r.namespace = p.namespace AND r.tail = ?))"
+        where = "(p.head = ? OR p.tail = ?)"
         touched: set[tuple[int, str]] = set()
         for placed in assertions.placed_now(self.connection, self.namespace, where, (moved, moved)):
             touched |= self._placed_anew(placed)

@@ -25,6 +25,11 @@ ENDS = "JOIN entity h ON h.handle = f.head JOIN entity t ON t.handle = f.tail"
 Row = tuple[Any, ...]
 
 
+def columns(as_of: AsOf) -> str:
+    """A past read does not know yet when a version will be closed: it must say the same for ever."""
+    return COLUMNS if as_of.known_at is None else COLUMNS.replace("f.recorded_to", "NULL")
+
+
 def holding(as_of: AsOf, minimum_confidence: float = 0.0) -> tuple[str, dict[str, Any]]:
     """The condition on `f` for both clocks and the confidence, and its values."""
     values: dict[str, Any] = {"valid_at": as_of.valid_at, "known_at": as_of.known_at, "confidence": minimum_confidence}
@@ -61,7 +66,7 @@ def timeline(
         where.append("(f.head, f.relation, f.valid_from, f.version) > (:after_0, :after_1, :after_2, :after_3)")
         values |= {f"after_{index}": part for index, part in enumerate(after)}
     query = f"""
-        SELECT {COLUMNS} FROM fact f {ENDS} WHERE {" AND ".join(where)}
+        SELECT {columns(as_of)} FROM fact f {ENDS} WHERE {" AND ".join(where)}
         ORDER BY f.head, f.relation, f.valid_from, f.version LIMIT :limit"""
     values["limit"] = -1 if limit is None else limit + 1
     rows = connection.execute(query, values).fetchall()
@@ -97,7 +102,7 @@ def of_turns(
     condition, values = holding(as_of)
     values |= {"namespace": namespace, "turns": json.dumps(list(dict.fromkeys(turn_ids)))}
     query = f"""
-        SELECT DISTINCT a.turn_id, {COLUMNS}
+        SELECT DISTINCT a.turn_id, {columns(as_of)}
         FROM json_each(:turns) wanted CROSS JOIN assertion a ON a.namespace = :namespace AND a.turn_id = wanted.value
         CROSS JOIN placement p ON p.namespace = a.namespace AND p.assertion = a.handle AND {_placed(as_of.known_at)}
         CROSS JOIN triple r ON r.namespace = p.namespace AND r.head = p.head AND r.relation = p.relation

@@ -91,7 +91,7 @@ class Search:
         condition, values = self._condition()
         values["triples"] = json.dumps(list(triples))
         query = f"""
-            SELECT {facts.COLUMNS} FROM json_each(:triples) wanted
+            SELECT {facts.columns(self.as_of)} FROM json_each(:triples) wanted
             CROSS JOIN fact f ON f.namespace = :namespace AND f.triple = wanted.value {facts.ENDS} WHERE {condition}"""
         return self.connection.execute(query, values).fetchall()
 
@@ -112,7 +112,7 @@ class Search:
                 WHERE namespace = :namespace AND tail = :entity AND relation = :relation
                 ORDER BY number DESC LIMIT :most)"""
         query = f"""
-            SELECT {facts.COLUMNS} FROM fact f {facts.ENDS}
+            SELECT {facts.columns(self.as_of)} FROM fact f {facts.ENDS}
             WHERE f.namespace = :namespace AND {place} AND {condition}
             ORDER BY f.valid_from DESC, f.version DESC LIMIT :limit"""
         yield from self.connection.execute(query, values)
