@@ -113,6 +113,7 @@ NO_DATES = [
     "$20-$30/night",
     "Week 12",
     "Year 1",
+    "delayed by one day",
 ]
 
 

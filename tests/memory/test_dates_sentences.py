@@ -103,6 +103,18 @@ SENTENCES = [
     ("She met April in April", "April = point 2023-04-01..2023-05-01 month"),
     ("in Sept", "Sept = point 2023-09-01..2023-10-01 month"),
     ("I like august", ""),
+    ("What have you been up to lately?", "lately = point 2023-04-08..2023-05-08T13:56 month ~"),
+    ("What have you been up to today?", "today = point 2023-05-08..2023-05-09 day"),
+    ("I just need to get through this week.", "this week = point 2023-05-08..2023-05-15 day"),
+    ("We went through this last week.", "this last week = point 2023-05-01..2023-05-08 day"),
+    ("It's Monday and I am tired.", "Monday = point 2023-05-08..2023-05-09 day"),
+    ("How about Tuesday for workout A?", "Tuesday = point 2023-05-09..2023-05-10 day"),
+    ("Friday the 5th", "Friday the 5th = point 2023-05-05..2023-05-06 day"),
+    ("Saturday the 13th of May", "Saturday the 13th of May = point 2023-05-13..2023-05-14 day"),
+    ("Monday next week", "Monday next week = point 2023-05-15..2023-05-16 day"),
+    ("I saw her last week on Friday", "last week on Friday = point 2023-05-05..2023-05-06 day"),
+    ("next week on Tuesday we go", "next week on Tuesday = point 2023-05-16..2023-05-17 day"),
+    ("I lived there up to 2019", "up to 2019 = until ..2019-01-01 year"),
 ]
 
 

@@ -89,7 +89,7 @@ def _just_now(_match: re.Match[str], scan: Scan) -> Reading:
 
 @rule(["recently", "lately"], r"(?:recently|lately)\b")
 def _recently(_match: re.Match[str], scan: Scan) -> Reading:
-    return point((midnight(scan.now.day - 30), scan.now.local), Precision.MONTH, approximate=True)
+    return point((midnight(scan.now.day - 30), scan.now.local), Precision.MONTH, approximate=True, role="recent")
 
 
 @rule(["the"], r"the other (?P<unit>day|night|week|evening|morning)\b")

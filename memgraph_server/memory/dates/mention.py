@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from memgraph_server.memory.dates.calendar import DAY, FIRST_INSTANT
 from memgraph_server.memory.interval import Basis, Instant, Precision
-
-_DAY = 86_400_000_000
 
 
 class DateKind(StrEnum):
@@ -121,6 +120,6 @@ def _until(mention: DateMention, at: Instant) -> ClaimedInterval | None:
         return None
     if at < end:
         return ClaimedInterval(at, end, Precision.INSTANT, mention.end_precision, Basis.OBSERVED, Basis.STATED)
-    unit = {Precision.INSTANT: 1, Precision.DAY: _DAY, Precision.MONTH: 28 * _DAY, Precision.YEAR: 365 * _DAY}
-    start = end - unit[mention.end_precision]
+    unit = {Precision.INSTANT: 1, Precision.DAY: DAY, Precision.MONTH: 28 * DAY, Precision.YEAR: 365 * DAY}
+    start = max(end - unit[mention.end_precision], FIRST_INSTANT)
     return ClaimedInterval(start, end, mention.end_precision, mention.end_precision, Basis.OBSERVED, Basis.STATED)

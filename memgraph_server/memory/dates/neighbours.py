@@ -14,6 +14,7 @@ from memgraph_server.memory.dates.calendar import (
     MINUTE,
     Period,
     day_of,
+    days,
     midnight,
     weekday_of,
     year_of,
@@ -76,9 +77,18 @@ def _one_time(a: Reading, b: Reading) -> Reading | None:
         return b
     if a.role == "day" and b.role == "weekday":
         return a if weekday_of(day_of(a.period[0])) == b.weekday else None
+    if {a.role, b.role} == {"weekday", "week"}:
+        return _in_week(a, b) if a.role == "weekday" else _in_week(b, a)
     if a.role in ("weekday", "day") and b.role == "clock":
         return _on_day(a.period, b)
     return _on_day(b.period, a) if a.role == "clock" and b.role in ("weekday", "day") else None
+
+
+def _in_week(named: Reading, week: Reading) -> Reading | None:
+    """ "Monday next week", "last week on Friday"."""
+    if named.weekday is None or week.period is None:
+        return None
+    return replace(named, period=days(day_of(week.period[0]) + named.weekday))
 
 
 def _of_year(a: Reading, b: Reading) -> Reading | None:

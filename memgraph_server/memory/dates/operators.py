@@ -20,6 +20,15 @@ _OPERATOR = phrase(
 _ONWARD = phrase(r"\s{1,3}(?:on|onwards?)\b")
 _SINCE = ("ever since", "since", "seit", "depuis", "desde", "as of", "starting", "beginning", "effective")
 _UNTIL = ("until", "'til", "til", "till", "up to", "up until", "before", "prior to")
+_THROUGH = frozenset(
+    "get gets getting got go goes going went make makes making made live lived power pull sleep slept".split()
+)
+#: "What have you been up to today", "I just need to get through this week": no ends.
+_IDIOMS = {
+    "up to": frozenset("been be get gets getting got are is was were you".split()),
+    "through": _THROUGH,
+    "thru": _THROUGH,
+}
 
 
 def operated(one: Found, before: int, scan: Scan) -> Found:
@@ -31,6 +40,8 @@ def operated(one: Found, before: int, scan: Scan) -> Found:
     if match is None:
         return one
     op, start = " ".join(match["op"].split()), one.start - len(head) + match.start()
+    if reading.role == "recent" or (op in _IDIOMS and scan.word_before(start) in _IDIOMS[op]):
+        return one
     return _apply(op, Found(start, one.stop, reading), one, scan)
 
 

@@ -68,7 +68,7 @@ def _which_unit(match: re.Match[str], scan: Scan) -> Reading | None:
     if words.endswith("following"):
         return None
     period = away(now, unit, {"last": -1, "next": 1, "this": 0}[way])
-    return point(period, precision_of(unit), role="year" if unit == "year" else "")
+    return point(period, precision_of(unit), role=unit if unit in ("week", "year") else "")
 
 
 def _which_weekend(match: re.Match[str], scan: Scan, way: str) -> int:

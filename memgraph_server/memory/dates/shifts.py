@@ -59,7 +59,9 @@ def modified(one: Found, before: int, scan: Scan) -> Found:
     return one
 
 
-def _approximate(_match: re.Match[str], reading: Reading) -> Reading:
+def _approximate(match: re.Match[str], reading: Reading) -> Reading | None:
+    if reading.role == "weekday" and match[0].startswith("about"):
+        return None  # "how about Tuesday"
     return replace(reading, approximate=True)
 
 

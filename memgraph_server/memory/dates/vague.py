@@ -87,6 +87,8 @@ _SOME_TIME = (
        "weeks", "days", "ages", "decades", "centuries", "once", "for"], rf"{_SOME_TIME}\b")  # fmt: skip
 def _some_time(match: re.Match[str], scan: Scan) -> Reading | None:
     before = scan.word_before(match.start())
-    if (match[0] == "soon" and before == "as") or (match[0] == "one day" and before in ("in", "for", "only", "just")):
+    if (match[0] == "soon" and before == "as") or (
+        match[0] == "one day" and before in ("in", "for", "only", "just", "by", "of")
+    ):
         return None
     return unplaced(DateKind.UNKNOWN)

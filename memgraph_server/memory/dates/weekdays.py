@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memgraph_server.memory.dates.calendar import days, first_of_month
+from memgraph_server.memory.dates.calendar import days, first_of_month, weekday_of
 from memgraph_server.memory.dates.floating import WHICH_STARTS, WHICH_WORDS, weekday, which
 from memgraph_server.memory.dates.grammar import Grammar, Reading, Scan, day_point, unplaced
 from memgraph_server.memory.dates.lexicon import (
@@ -28,6 +28,7 @@ rule = GRAMMAR.rule
 
 _BEFORE_SHORT = frozenset({"on", "by", "until", "since", "till", "and", "from"})
 _BEFORE = _BEFORE_SHORT | {"to", "before", "after", "through", "or", "is", "was", "for", "of"}
+_IT_IS = re.compile(r"\b(?:it's|it\sis|today\sis|today's)\s{1,3}$")
 _OTHER_DAYS = frozenset({"good", "black", "cyber", "ash", "palm"})
 
 
@@ -66,7 +67,8 @@ def _weekday(match: re.Match[str], scan: Scan) -> Reading | None:
     if before in ("a", "any", "some"):
         return None
     wanted = WEEKDAYS[name]
-    day = weekday(wanted, scan.now, scan.points(match))
+    today = wanted == weekday_of(scan.now.day) and _IT_IS.search(scan.folded, max(0, match.start() - 12), match.start())
+    day = scan.now.day if today else weekday(wanted, scan.now, scan.points(match))
     return Reading(days(day), Precision.DAY, role="weekday", weekday=wanted)
 
 
@@ -100,3 +102,12 @@ def _weekdays_ago(match: re.Match[str], scan: Scan) -> Reading:
     count, vague = number(match["n"])
     day = weekday(WEEKDAYS[match["name"]], scan.now, "last") - 7 * (count - 1)
     return Reading(days(day), Precision.DAY, approximate=vague, role="weekday")
+
+
+@rule(WEEKDAYS, rf"(?P<name>{WEEKDAY}),? the (?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b(?! of\b)")
+def _weekday_the_nth(match: re.Match[str], scan: Scan) -> Reading | None:
+    """ "Friday the 14th": the nearest that is both."""
+    wanted, number_of_day, now = WEEKDAYS[match["name"].rstrip(".")], int(match["day"]), scan.now
+    firsts = (first_of_month(now.month + away) for away in range(-12, 13))
+    both = [first + number_of_day - 1 for first in firsts if weekday_of(first + number_of_day - 1) == wanted]
+    return day_point(min(both, key=lambda day: abs(day - now.day))) if both else None
