@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memgraph_server.language.local_extractor.phrases import WORDS
+from memgraph_server.language.local_extractor.wording import WORDS
 
 _FRAME = re.compile(
     r"^\W*(?:there (?:is|are)\s+)?(?:(?:an?|the|this|two|some)\s+)?(?:close[- ]up\s+)?"

@@ -98,7 +98,8 @@ def _stating_head(token: Any) -> bool:
 def subject_of(verb: Any) -> tuple[Any, bool]:
     """The token the clause is about, its own or shared, and whether the verb is passive."""
     passive = any(c.dep_ in {"nsubjpass", "auxpass"} for c in verb.children) and verb.tag_ == "VBN"
-    own = next((c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass", "expl", "csubj"}), None)
+    around = [*verb.children, *(c for a in verb.children if a.dep_ == "aux" for c in a.children)]
+    own = next((c for c in around if c.dep_ in {"nsubj", "nsubjpass", "expl", "csubj"}), None)
     if own is not None and own.lower_ in _RELATIVE and own.tag_ in {"WP", "WDT"}:
         return (
             (verb.head, passive)

@@ -26,7 +26,11 @@ def objects_of(verb: Any) -> list[Any]:
 
 def prepositional_tails(page: Page, verb: Any, head: Phrase) -> list[tuple[str, list[Phrase]]]:
     """(preposition, what it leads to) for each phrase of the verb that is no date and no circumstance."""
-    found = []
+    found: list[tuple[str, list[Phrase]]] = []
+    for adverb in (c for c in verb.children if c.dep_ == "advmod" and c.lower_ in {"back", "out", "away", "over"}):
+        for inner in (c for c in adverb.children if c.dep_ == "prep"):
+            led = [p for t in inner.children if t.dep_ == "pobj" for p in noun_phrases(page, t, head.text)]
+            found += [(f"{adverb.lower_} {inner.lower_}", led)] if led else []
     for preposition in (
         c for c in verb.children if c.dep_ in {"prep", "agent", "dative"} and c.pos_ in {"ADP", "SCONJ"}
     ):

@@ -26,11 +26,11 @@ from memgraph_server.language.local_extractor.phrases import (
     noun_phrases,
     prepositional,
     verb_phrase,
-    words,
 )
 from memgraph_server.language.local_extractor.scene import FIRST, SECOND, Phrase, kin_of
 from memgraph_server.language.local_extractor.tables import tables
 from memgraph_server.language.local_extractor.timing import Manner
+from memgraph_server.language.local_extractor.wording import words
 
 #: Verbs that link their subject to what it is.
 LINKING = frozenset({"be", "become", "feel", "turn", "stay", "remain"})
@@ -51,8 +51,9 @@ def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Dra
     """Facts of a clause whose verb is "be" (or "become", "feel", "turn"), about each head."""
     if clause.mood.modal in {"would", "could", "should", "must", "can"} or clause.mood.tense == "future":
         return
-    yield from _of_possession(page, clause)
-    for head in heads:
+    owned = list(_of_possession(page, clause))
+    yield from owned
+    for head in heads if not owned else ():
         for complement in clause.children("attr", "acomp", "oprd", "prep", "xcomp", "advmod", "dobj"):
             yield from _complement(page, clause, head, complement)
 
@@ -60,7 +61,7 @@ def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Dra
 def _draft(
     clause: Clause, head: Phrase, relation: str, tail: Phrase, salience: float = 0.6, *, exact: bool = False
 ) -> Draft:
-    past = clause.mood.tense == "past"
+    past = clause.mood.tense == "past" or relation == "visited"
     if clause.mood.negated:
         relation = f"not {relation}"
     elif past and relation in {"relationship status", "occupation", "is", "is in", "is at", "age", "is on", "is with"}:
@@ -153,6 +154,8 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
 
 def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     relation = _PLACES.get(token.lower_)
+    if token.lower_ == "to" and clause.mood.tense == "perfect":
+        relation = "visited"
     target = next((c for c in token.children if c.dep_ in {"pobj", "pcomp"}), None)
     if relation is None or target is None or target.i in page.dated or clause.children("acomp", "attr"):
         return
@@ -163,9 +166,10 @@ def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterat
 def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     subject = clause.subject
     favorite = next((c for c in token.children if c.lower_ in _FAVORITE), None)
-    friends = _objects_of(page, token, "with") if token.lemma_ == "friend" else []
-    yield from (_draft(clause, head, "friends with", p, 0.9) for p in friends if p.text != head.text)
-    if friends:
+    bound = {"friend": ("friends with", "with"), "member": ("member of", "of")}.get(token.lemma_.lower())
+    others = _objects_of(page, token, bound[1]) if bound else []
+    yield from (_draft(clause, head, bound[0], p, 0.9) for p in others if bound and p.text != head.text)
+    if others:
         return
     if favorite is not None:
         yield from _favorite_of(page, clause, head, token)
@@ -221,7 +225,9 @@ def _of_possession(page: Page, clause: Clause) -> Iterator[Draft]:
     """ "My goal is to …", "her name is Ann", "my favorite book is X": the noun is the relation, the owner the head."""
     subject = clause.subject
     poss = next((c for c in subject.children if c.dep_ == "poss"), None) if subject is not None else None
-    if poss is None or kin_of(subject.lemma_.lower())[0] or subject.lemma_.lower() in tables().pets:
+    if poss is None or subject.lemma_.lower() in tables().pets:
+        return
+    if kin_of(subject.lemma_.lower())[0] and not names_someone(clause):
         return
     owner = page.scene.resolve(poss.text) if poss.tag_ == "PRP$" else noun_phrase(page, poss)
     if owner is None:
@@ -232,9 +238,16 @@ def _of_possession(page: Page, clause: Clause) -> Iterator[Draft]:
         yield _draft(clause, owner, relation, tail, 0.9 if favorite or relation == "named" else 0.75)
 
 
+def names_someone(clause: Clause) -> bool:
+    """ "My boss is John Smith"."""
+    return any(t.pos_ == "PROPN" and t.ent_type_ == "PERSON" for t in clause.children("attr"))
+
+
 def _attribute(subject: Any) -> str:
     if subject.lemma_.lower() == "name":
         return "named"
+    if kin := kin_of(subject.lemma_.lower())[0]:
+        return kin
     kind = [c.lower_ for c in subject.children if c.dep_ in {"compound", "amod"}]
     return " ".join([*kind, subject.lemma_.lower()])
 
@@ -263,6 +276,9 @@ def read_attribute(page: Page, clause: Clause) -> Iterator[Draft]:
 
 
 def _values(page: Page, clause: Clause) -> Iterator[Phrase]:
+    for preposition in clause.children("prep"):
+        said = [d.text for d in page.dates for t in preposition.children if d.span[0] <= t.idx < d.span[1]]
+        yield from (Phrase(text, "date") for text in said[:1])
     for token in clause.children("attr", "xcomp", "dobj", "oprd"):
         if token.dep_ == "xcomp" or token.pos_ == "VERB":
             phrase = verb_phrase(page, token, "gerund" if token.tag_ == "VBG" else "base")

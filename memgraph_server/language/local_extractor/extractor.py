@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from memgraph_server.language.local_extractor.captions import shown
 from memgraph_server.language.local_extractor.drafts import Draft
@@ -45,6 +45,9 @@ PASTED = 1_500
 _LOOK_BACK = 2
 
 
+_Cleaned: TypeAlias = dict[tuple[str, tuple[str, ...]], list[Passage]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """One turn with its cleaned passages."""
@@ -70,7 +73,8 @@ class LocalExtractor:
 
     def extract(self, turns: Sequence[TurnInContext]) -> list[Extraction]:
         """One extraction a turn, in order. Raises ModelUnavailable where the parser is not installed."""
-        readings = [_prepared(t) for t in turns]
+        cleaned: _Cleaned = {}
+        readings = [_prepared(t, cleaned) for t in turns]
         texts = dict.fromkeys(p.text for r in readings for p in (*r.before, *r.passages))
         docs = dict(zip(texts, self._parser.parse(list(texts)), strict=True)) if texts else {}
         return [self._extracted(reading, docs) for reading in readings]
@@ -175,7 +179,7 @@ def slug(phrase: str) -> str:
     return re.sub(r"\W+", "_", phrase.lower()).strip("_")
 
 
-def _prepared(context: TurnInContext) -> _Reading:
+def _prepared(context: TurnInContext, cleaned: _Cleaned) -> _Reading:
     turn = context.turn
     speaker = turn.speaker.strip() or ("Assistant" if turn.role is Role.ASSISTANT else "User")
     others = [t.speaker for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}]
@@ -185,13 +189,18 @@ def _prepared(context: TurnInContext) -> _Reading:
         return _Reading(context, scene, [], [])
     listed = list(items(turn.text[:READ_LIMIT])) if turn.role is Role.ASSISTANT else []
     text = outside(turn.text[:READ_LIMIT]) if len(listed) > 1 else turn.text
-    before = [
-        p
-        for t in context.previous[-_LOOK_BACK:]
-        if is_english(t.text[:600])
-        for p in passages(t.text[:600], scene.names)
-    ]
-    return _Reading(context, scene, passages(text, scene.names), before, listed if len(listed) > 1 else [])
+    spoken = [t for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}][-_LOOK_BACK:]
+    before = [p for t in spoken for p in _passages(t.text[:600], scene.names, cleaned)]
+    read = _passages(text, scene.names, cleaned)
+    return _Reading(context, scene, read, before, listed if len(listed) > 1 else [])
+
+
+def _passages(text: str, names: tuple[str, ...], cleaned: _Cleaned) -> list[Passage]:
+    """Passages of English text, each text of a batch cleaned once; [] for other languages."""
+    key = (text, names)
+    if key not in cleaned:
+        cleaned[key] = passages(text, names) if is_english(text) else []
+    return cleaned[key]
 
 
 def _listener(context: TurnInContext, speaker: str) -> str:

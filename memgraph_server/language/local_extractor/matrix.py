@@ -58,9 +58,18 @@ def _future_verb(verb: Any, mood: Mood) -> Any:
     going = verb.dep_ == "conj" and verb.tag_ == "VB" and verb.head.lower_ in {"going", "gon"}
     if mood.tense == "future" or (going and not mood.modal):
         return verb
+    if mood.progressive and mood.tense == "present" and _starts_something(verb):
+        return verb
     if verb.lower_ in {"going", "gon"} and mood.tense == "present":
         return next((c for c in verb.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
     return None
+
+
+def _starts_something(verb: Any) -> bool:
+    """ "I'm moving to Rome": still to come."""
+    prepositions = [str(c.lower_) for c in verb.children if c.dep_ == "prep"]
+    entries = (entry_of(verb.lemma_.lower(), p) for p in ["", *prepositions])
+    return any(e is not None and e.kind == "start" for e in entries)
 
 
 def _plan(page: Page, clause: Clause, head: Phrase, verb: Any) -> Iterator[Draft]:
@@ -190,7 +199,20 @@ def _manner(entry: MatrixEntry, mood: Mood) -> Manner:
 
 def ended(page: Page, clause: Clause, head: Phrase, verb: Any) -> Iterator[Draft]:
     """The endings of "stopped eating meat", "don't eat meat any more", "used to live in Rome"."""
-    for more, tail in _what(page, verb, head)[:3]:
+    pairs = _what(page, verb, head)
+    if not pairs and (phrase := verb_phrase(page, verb, "gerund")) is not None:
+        text = phrase.text.replace(" not", "")
+        yield Draft(
+            head,
+            "does",
+            Phrase(text, "activity"),
+            clause.mood.certainty,
+            Manner.EVENT,
+            clause.tokens,
+            Polarity.ENDING,
+            0.7,
+        )
+    for more, tail in pairs[:3]:
         relation = present(verb, *more.split())
         yield Draft(head, relation, tail, clause.mood.certainty, Manner.EVENT, clause.tokens, Polarity.ENDING, 0.8)
 

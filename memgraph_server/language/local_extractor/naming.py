@@ -72,7 +72,7 @@ def _still(mood: Mood) -> bool:
 
 def _manner(entry: VerbEntry, mood: Mood) -> Manner:
     if entry.kind == "start":
-        return Manner.START
+        return Manner.COMING if mood.modal else Manner.START
     if entry.kind == "state":
         return Manner.PAST_STATE if mood.tense == "past" else Manner.STATE
     return Manner.EVENT

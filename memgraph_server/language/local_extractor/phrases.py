@@ -15,20 +15,18 @@ from memgraph_server.language.local_extractor.inflect import gerund
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.scene import FIRST, Phrase, is_pronoun, kin_of, possessive
 from memgraph_server.language.local_extractor.tables import tables
+from memgraph_server.language.local_extractor.wording import KEPT_PREPOSITIONS, NAMED, WORDS, says_something, words
 
-WORDS = 10
 _TYPES = {
     "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organization", "DATE": "date",
     "TIME": "date", "WORK_OF_ART": "work", "EVENT": "event", "PRODUCT": "product", "LANGUAGE": "language",
     "NORP": "group", "MONEY": "quantity", "QUANTITY": "quantity", "CARDINAL": "quantity", "PERCENT": "quantity",
 }  # fmt: skip
-_NAMED = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "EVENT", "PRODUCT"})
 _MODIFIERS = frozenset({"compound", "amod", "nummod", "nmod", "quantmod", "npadvmod", "advmod", "case"})
 _LOOSE = frozenset(
     "so very really pretty just also even super quite actually only too such much enough rather especially always "
     "still already now then".split()
 )
-_KEPT_PREPOSITIONS = frozenset({"of", "for", "in", "at", "on", "about", "with", "from", "by", "to", "between"})
 _OF_NOUNS = frozenset(
     "lot lots bunch couple ton tons kind sort bit plenty number all some many most one part both few rest".split()
 )
@@ -63,8 +61,14 @@ def noun_phrase(page: Page, token: Any, head: str = "") -> Phrase | None:
     if any(g.tag_ == "WRB" for c in token.children for g in (c, *c.children)):
         return None
     inner = _quantified(token)
-    if inner is not None:
-        return noun_phrase(page, inner, head)
+    return _of_noun(page, token, head) if inner is None else noun_phrase(page, inner, head)
+
+
+def _of_noun(page: Page, token: Any, head: str) -> Phrase | None:
+    called = _called(token)
+    name = noun_phrase(page, called) if called is not None else None
+    if name is not None:
+        return Phrase(name.text, "animal" if token.lemma_.lower() in tables().pets else name.type)
     if token.lower_ in tables().empty_nouns and not _has_content(token):
         return None
     return _owned(page, token) or _named(page, token) or _plain(page, token, head)
@@ -72,7 +76,7 @@ def noun_phrase(page: Page, token: Any, head: str = "") -> Phrase | None:
 
 def noun_phrases(page: Page, token: Any, head: str = "") -> list[Phrase]:
     phrases = [noun_phrase(page, t, head) for t in conjuncts(token) if t.pos_ != "DET"]
-    return [p for p in phrases if p is not None and _says_something(p.text)]
+    return [p for p in phrases if p is not None and says_something(p.text)]
 
 
 def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phrase | None:
@@ -105,6 +109,8 @@ def _form(verb: Any, lemma: str, form: str) -> str:
 def type_of(token: Any) -> str:
     if kin_of(token.lemma_.lower())[0]:
         return "person"
+    if token.lemma_.lower() in tables().pets:
+        return "animal"
     if token.tag_ == "VBG":
         return "activity"
     return _TYPES.get(token.ent_type_, "") if token.pos_ in {"PROPN", "NUM"} or token.ent_type_ == "DATE" else ""
@@ -186,8 +192,17 @@ def _owned(page: Page, token: Any) -> Phrase | None:
     kind = "person" if relation != "has_pet" else "animal"
     if name is not None and name.i > token.i:
         return Phrase(words(page, list(_members(page, name, 0, ""))), kind, owner, relation)
-    described = words(page, [t for t in _members(page, token, 2, owner) if t.dep_ != "poss" or t.i == token.i])
+    described = words(
+        page, [t for t in _members(page, token, 2, owner) if t.dep_ not in {"poss", "case"} or t.i == token.i]
+    )
     return Phrase(f"{possessive(owner)} {described}", kind, owner, relation)
+
+
+def _called(token: Any) -> Any:
+    """The name in "a book called Dune"."""
+    naming = (c for c in token.children if c.dep_ == "acl" and c.lemma_ in {"call", "name", "title"})
+    names = (n for c in naming for n in c.children if n.dep_ in {"oprd", "dobj", "attr", "npadvmod"})
+    return next((n for n in names if n.pos_ == "PROPN"), None)
 
 
 def _owner(page: Page, token: Any) -> str:
@@ -203,7 +218,7 @@ def _owner(page: Page, token: Any) -> str:
 
 def _named(page: Page, token: Any) -> Phrase | None:
     """A name as the recognizer or quotation marks delimit it."""
-    entity = next((e for e in page.doc.ents if e.start <= token.i < e.end and e.label_ in _NAMED), None)
+    entity = next((e for e in page.doc.ents if e.start <= token.i < e.end and e.label_ in NAMED), None)
     if entity is None or token.pos_ != "PROPN" or entity.root.i != token.i:
         return None
     text = re.sub(r"^(?:the|a|an|my)\s+|'s$|\s+'s$", "", entity.text.strip(" .,!?\"'"), flags=re.IGNORECASE)
@@ -217,7 +232,7 @@ def _plain(page: Page, token: Any, head: str) -> Phrase | None:
     text = words(page, members)
     if token.pos_ == "PROPN":
         text = page.scene.person(text)
-    return Phrase(text, type_of(token)) if _says_something(text) else None
+    return Phrase(text, type_of(token)) if says_something(text) else None
 
 
 def _members(page: Page, token: Any, depth: int, head: str) -> Iterator[Any]:
@@ -231,7 +246,7 @@ def _members(page: Page, token: Any, depth: int, head: str) -> Iterator[Any]:
             yield from (t for t in child.subtree if t.dep_ != "det")
         elif (child.dep_ == "poss" and child.lower_ not in FIRST) or (child.dep_ == "punct" and _glued(child)):
             yield child
-        elif child.dep_ == "prep" and depth < 2 and child.i > token.i and child.lower_ in _KEPT_PREPOSITIONS:
+        elif child.dep_ == "prep" and depth < 2 and child.i > token.i and child.lower_ in KEPT_PREPOSITIONS:
             yield from _prepositional_members(page, child, depth, head)
 
 
@@ -263,43 +278,3 @@ def _hyphenated(token: Any) -> bool:
 def _glued(token: Any) -> bool:
     before = token.nbor(-1) if token.i > token.sent.start else None
     return token.text in {"-", "/", "&"} and not token.whitespace_ and before is not None and not before.whitespace_
-
-
-def words(page: Page, tokens: list[Any]) -> str:
-    """Tokens in order as text, articles and owners resolved, at most ten words."""
-    out = ""
-    last = None
-    for token in sorted({t.i: t for t in tokens}.values(), key=lambda t: t.i):
-        text = _word(page, token)
-        glue = last is not None and last.i + 1 == token.i and not last.whitespace_
-        out += ("" if glue or not out else " ") + text
-        last = token
-    text = re.sub(r"\s+", " ", out).strip(" -–—.,;:!?\"'()[]/&*")
-    pieces = text.split()
-    return " ".join(pieces[:WORDS]) if len(pieces) <= WORDS else _cut(pieces)
-
-
-def _cut(pieces: list[str]) -> str:
-    """The first ten words, without a preposition or "and" left hanging."""
-    kept = pieces[:WORDS]
-    while len(kept) > 1 and kept[-1].lower() in {*_KEPT_PREPOSITIONS, "and", "or", "the", "a"}:
-        kept.pop()
-    return " ".join(kept)
-
-
-def _word(page: Page, token: Any) -> str:
-    if token.tag_ == "PRP$":
-        owner = page.scene.resolve(token.text)
-        return possessive(owner.text) if owner and token.lower_ not in FIRST else ""
-    named = (
-        token.pos_ == "PROPN" or token.ent_type_ in _NAMED or token.text.isupper() or token.text[1:] != token.lower_[1:]
-    )
-    return str(token.text if named else token.lower_)
-
-
-def _says_something(text: str) -> bool:
-    return (
-        bool(re.search(r"\w", text))
-        and text.lower() not in tables().empty_nouns
-        and text.lower() not in tables().praise
-    )

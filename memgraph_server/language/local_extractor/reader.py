@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from memgraph_server.language.local_extractor.clauses import Clause, asks, clauses
-from memgraph_server.language.local_extractor.copula import read_attribute, states_attribute
+from memgraph_server.language.local_extractor.copula import names_someone, read_attribute, states_attribute
 from memgraph_server.language.local_extractor.drafts import Draft
 from memgraph_server.language.local_extractor.matrix import used_to
 from memgraph_server.language.local_extractor.page import Page
@@ -84,17 +84,23 @@ def _definite(noun: Any) -> bool:
 def _idle(clause: Clause) -> bool:
     """Praise, thanks and talk about the talk."""
     subject, lemma = clause.subject.lower_, clause.lemma
-    if any(_of_our_talk(c) for c in clause.children("mark", "advmod", "prep")) and lemma in _TALKING:
+    if lemma in _TALKING and any(_of_our_talk(c) for c in clause.children("mark", "advmod", "prep")):
         return True
+    if lemma == "wait" and clause.mood.negated:
+        return False
     if lemma in tables().idle_verbs and not clause.children("prt"):
         return lemma not in _GOING_ON or not _goes_on(clause)
-    if subject in SECOND and _judged(clause):
-        return True
-    if subject in {"we", "you"} and clause.mood.modal == "can":
-        return True
-    if subject in {"it", "this", "that", "these", "those"}:
-        return lemma in {"be", "mean", "sound", "feel", "take", "make", "get"}
-    return lemma == "be" and _thanks(clause)
+    return _about_listener(clause) or _vague(subject, lemma) or (lemma == "be" and _thanks(clause))
+
+
+def _about_listener(clause: Clause) -> bool:
+    subject = clause.subject.lower_
+    return (subject in SECOND and _judged(clause)) or (subject in {"we", "you"} and clause.mood.modal == "can")
+
+
+def _vague(subject: str, lemma: str) -> bool:
+    pointing = subject in {"it", "this", "that", "these", "those"}
+    return pointing and lemma in {"be", "mean", "sound", "feel", "take", "make", "get"}
 
 
 def _goes_on(clause: Clause) -> bool:
@@ -140,6 +146,8 @@ def _ties(page: Page, clause: Clause) -> Iterator[Draft]:
         if not relation or token.pos_ not in {"NOUN", "PROPN"}:
             continue
         phrase = noun_phrase(page, token)
+        if names_someone(clause) and token.i == clause.subject.i:
+            continue
         if phrase is not None and phrase.owner and phrase.text not in seen and phrase.owner != phrase.text:
             seen.add(phrase.text)
             named = not phrase.text.startswith(phrase.owner)

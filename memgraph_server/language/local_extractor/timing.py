@@ -8,6 +8,7 @@
 | an event, dated ("went there on Friday") | the date          | its end         | no      | stated   |
 | a past state, dated ("lived there 2015") | the date          | its end         | no      | stated   |
 | an event, undated ("I went there")       | the turn          | open            | no      | observed |
+| a meeting to come ("on Monday I have …") | the date          | its end         | no      | stated   |
 | a plan, a wish, dated or not             | the turn          | open            | yes     | observed |
 
 An undated event is known to have happened from the turn on; nothing is said of the day it happened. A date that does
@@ -29,7 +30,7 @@ class Manner(StrEnum):
     PAST_STATE = "past_state"
     EVENT = "event"
     START = "start"
-    COMING = "coming"  # an event that is still to come, by a stated date
+    COMING = "coming"  # the start of a state that is still to come
     PLAN = "plan"
 
 
@@ -47,7 +48,7 @@ def placed(manner: Manner, dates: list[DateMention], at: Instant) -> tuple[Claim
     if date is None:
         return observed(at), ongoing
     since = date.kind is DateKind.SINCE
-    interval = claimed_interval(date, at, ongoing=manner is Manner.START or since)
+    interval = claimed_interval(date, at, ongoing=manner in {Manner.START, Manner.COMING} or since)
     if interval is None:
         return observed(at), ongoing
     return interval, (manner in {Manner.STATE, Manner.START}) and interval.valid_to is None
@@ -57,7 +58,8 @@ def _fits(manner: Manner, date: DateMention, at: Instant) -> bool:
     """Whether the date can be that of the claim."""
     start = date.start
     if manner is Manner.STATE:
-        return date.kind in {DateKind.SINCE, DateKind.UNTIL} and (start is None or start <= at)
+        to_come = date.kind is DateKind.POINT and start is not None and start > at
+        return to_come or (date.kind in {DateKind.SINCE, DateKind.UNTIL} and (start is None or start <= at))
     if manner is Manner.COMING:
         return start is not None and start > at
     if manner in {Manner.EVENT, Manner.PAST_STATE, Manner.START}:

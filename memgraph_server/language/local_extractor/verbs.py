@@ -39,6 +39,8 @@ _NO_ACTIVITY = frozenset(
 )
 
 
+_PONDERING = frozenset({"consider", "contemplate", "ponder"})
+#: Verbs whose "to" and "from" say as much as their object.
 _CARRYING = frozenset({"take", "bring", "send", "drive", "invite", "donate", "give", "move"})
 
 
@@ -48,12 +50,27 @@ def read_verb(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Draft
         yield from read_copula(page, clause, heads)
         return
     for head in heads:
+        yield from _wedding(page, clause, head) if clause.lemma == "get" else ()
         yield from _read(page, clause, head)
+
+
+def _wedding(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
+    """ "I got married to Tom": the start of a status and of a tie."""
+    for adjective in clause.children("acomp", "oprd"):
+        status = tables().marital.get(adjective.lower_)
+        if status is None or clause.mood.negated or not clause.mood.past:
+            continue
+        yield from _said(clause, head, "relationship status", [Phrase(status)], Manner.START)
+        for preposition, tails in prepositional_tails(page, adjective, head):
+            yield from _said(clause, head, f"{status} {preposition}", tails, Manner.START)
 
 
 def _read(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     if clause.passive:
         yield from _passive(page, clause, head)
+        return
+    if clause.lemma == "wait" and clause.mood.negated and clause.mood.modal == "can":
+        yield from _awaited(page, clause, head)
         return
     found = read_matrix(page, clause, head)
     if found is not None:
@@ -66,6 +83,14 @@ def _read(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
         yield from _no_longer(page, clause, head)
     else:
         yield from _plain(page, clause, head)
+
+
+def _awaited(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
+    """ "I can't wait for the concert": looking forward to it."""
+    tails = [p for word, phrases in prepositional_tails(page, clause.verb, head) if word == "for" for p in phrases]
+    verbs = (verb_phrase(page, c, "gerund") for c in clause.children("xcomp"))
+    for tail in [*tails, *(v for v in verbs if v is not None and len(v.text.split()) > 1)]:
+        yield Draft(head, "looks forward to", tail, 0.92, Manner.STATE, clause.tokens, salience=0.6)
 
 
 def _plain(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
@@ -110,7 +135,10 @@ def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase
     named = name(verb, mood, head, *more, dated=dated)
     entry = entry_of(clause.lemma, *more)
     salience = 0.8 if tail.type or entry is not None else 0.6
-    draft = Draft(head, named.relation, tail, mood.certainty, named.manner, clause.tokens, salience=salience)
+    relation, certainty = named.relation, mood.certainty * (0.65 if clause.lemma in _PONDERING else 1.0)
+    if clause.lemma in {"have", "own"} and tail.type == "animal" and relation in {"has", "owns"}:
+        relation = "has pet"
+    draft = Draft(head, relation, tail, certainty, named.manner, clause.tokens, salience=salience)
     yield draft
     if entry is not None and entry.ends and mood.past and not mood.negated:
         yield from _ending(draft, tail, entry.ends)
@@ -119,7 +147,7 @@ def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase
 def _ending(draft: Draft, tail: Phrase, ends: str) -> Iterator[Draft]:
     """ "left Acme" ends working there; "quit my job" ends whatever job there was."""
     job = bool(set(tail.text.lower().split()) & _WORK_NOUNS)
-    if ends == "works_at" and not (job or tail.type == "organization"):
+    if ends == "works_at" and not (job or tail.type == "organization" or tail.text[:1].isupper()):
         return
     yield replace(draft, relation=ends, tail=None if job else tail, polarity=Polarity.ENDING, manner=Manner.EVENT)
 
