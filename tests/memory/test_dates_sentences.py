@@ -115,6 +115,10 @@ SENTENCES = [
     ("I saw her last week on Friday", "last week on Friday = point 2023-05-05..2023-05-06 day"),
     ("next week on Tuesday we go", "next week on Tuesday = point 2023-05-16..2023-05-17 day"),
     ("I lived there up to 2019", "up to 2019 = until ..2019-01-01 year"),
+    ("he'd start in about eight years", "in about eight years = point 2031-01-01..2032-01-01 year ~"),
+    ("I have a dentist appointment on Friday", "Friday = point 2023-05-12..2023-05-13 day"),
+    ("I've got a meeting on Friday", "Friday = point 2023-05-12..2023-05-13 day"),
+    ("I got a call on Friday", "Friday = point 2023-05-05..2023-05-06 day"),
 ]
 
 

@@ -36,7 +36,16 @@ def ranged(found: list[Found], scan: Scan) -> list[Found]:
             done[-1] = both
             continue
         done.append(one)
-    return [_to_now(one, scan) for one in done]
+    return apart([_to_now(one, scan) for one in done])
+
+
+def apart(found: list[Found]) -> list[Found]:
+    """Without those that the one before them has taken in: "today until today"."""
+    kept: list[Found] = []
+    for one in found:
+        if not kept or kept[-1].stop <= one.start:
+            kept.append(one)
+    return kept
 
 
 def _range(left: Found, right: Found, scan: Scan, before: int) -> Found | None:

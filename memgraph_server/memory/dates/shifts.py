@@ -25,8 +25,9 @@ from memgraph_server.memory.interval import Precision
 REACH = 44
 
 PART_BEFORE = phrase(
-    r"\b(?:(?P<part>early|late|mid|middle|beginning|start|end|earlier|later)(?:\s{0,3}-\s{0,3}| )?"
-    r"(?:(?:in|of|on) )?(?:the )?(?:month of )?|the week of (?:the )?|"
+    r"\b(?:(?:(?P<part>early|late|mid|earlier|later)(?:\s{0,3}-\s{0,3}| )?(?:(?:in|on) )?|"
+    r"(?P<edge>middle|beginning|start|end)(?: of|\s{0,3}-\s{0,3}) ?)(?:the )?(?:month of )?|"
+    r"the week of (?:the )?|"
     r"(?:the )?(?P<hours>morning|afternoon|evening|night) of (?:the )?|"
     rf"(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>week|weekend|day|few days|{WEEKDAY}) (?:of|in) )$"
 )
@@ -72,11 +73,12 @@ def part_of_date(match: re.Match[str], reading: Reading) -> Reading | None:
         return replace(reading, period=part_of(day_of(start), match["hours"]), in_year=None) if long == 1 else None
     if match["nth"]:
         return _nth(match["nth"], match["unit"], start, end, reading) if 27 < long < 367 else None
-    if match["part"] is None:
+    part = match["part"] or match["edge"]
+    if part is None:
         return replace(reading, period=days(monday(day_of(start)), 7), precision=Precision.DAY) if long == 1 else None
     if long < 5:
         return None
-    part = match["part"].removesuffix("er") if match["part"] == "earlier" else match["part"]
+    part = "early" if part == "earlier" else part
     return replace(third_of((start, end), part, reading.precision), in_year=None)
 
 

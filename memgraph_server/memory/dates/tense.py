@@ -15,7 +15,7 @@ Direction: TypeAlias = Literal["past", "future"]
 _CLUES = re.compile(
     r"(?P<stop>[.!?;\n])|\b(?:(?P<future>will|'ll|wo|gonna|going\sto|plan|plans|planning|planned\sto|hope|hoping|"
     r"want\sto|wanna|upcoming|coming|ca|scheduled|due|deadline|let|should|need|needs|must|looking\sforward|"
-    r"see\syou|like\sto|how\sabout|what\sabout|shall|fly|leaving|arriving|returning|starts|begins|ends|opens|(?:i'm|we're|they're|he's|she's)\s(?:not\s)?[a-z]{1,12}ing|tomorrow|next|can|could|would|excited|ready\sfor|prepare|preparing)|"
+    r"see\syou|like\sto|how\sabout|'ve\sgot|(?:have|has)\s(?:an?|my|the|our)|what\sabout|shall|fly|leaving|arriving|returning|starts|begins|ends|opens|(?:i'm|we're|they're|he's|she's)\s(?:not\s)?[a-z]{1,12}ing|tomorrow|next|can|could|would|excited|ready\sfor|prepare|preparing)|"
     r"(?P<past>was|were|did|had|went|got|saw|met|took|made|came|bought|ran|began|won|lost|gave|told|said|left|found|"
     r"been|became|felt|spent|read|wrote|kept|held|paid|sold|built|drove|flew|ate|sang|taught|thought|brought|caught|"
     r"broke|chose|fell|grew|heard|knew|led|put|sent|sat|stood|swam|threw|wore|hung|last|yesterday|ago|"
