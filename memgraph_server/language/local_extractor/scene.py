@@ -82,7 +82,8 @@ class Scene:
         people = [m for m in self.mentioned if m.person and not m.plural][-_REACH:]
         sure = [m for m in people if m.gender == gender]
         if sure:
-            return sure[-1].phrase if people[-1] is sure[-1] or people[-1].gender not in {"", gender} else None
+            same = people[-1].phrase.text == sure[-1].phrase.text
+            return sure[-1].phrase if same or people[-1].gender not in {"", gender} else None
         unknown = {m.phrase.text: m.phrase for m in people if m.gender == ""}
         return next(iter(unknown.values())) if len(unknown) == 1 else None
 
