@@ -29,7 +29,7 @@ class Cardinality(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One line of the table. `event`: it happens rather than holds. `intent`: of its facts, if nothing else is known."""
+    """One line of the table. `event`: it happens rather than holds. `intent`: of its facts by default."""
 
     name: str
     cardinality: Cardinality = Cardinality.UNKNOWN
