@@ -61,10 +61,13 @@ def measure(turns: tuple[Turn, ...]) -> list[Figure]:
         extractor, embedder = with_timed_models(services)
         Pipeline(services, "warm-up").ingest(turns[:_WARM_UP])
         extractor.seconds = embedder.seconds = 0.0
+        began_cpu = time.process_time()
         seconds = Pipeline(services, "measured").ingest(turns)
+        cpu = time.process_time() - began_cpu
     models = extractor.seconds + embedder.seconds
     return [
         Figure("ingest", len(turns) / seconds, "turns/s", TURNS_A_SECOND, at_least=True),
+        Figure("processor time", 1000 * cpu / len(turns), "ms a turn, all cores"),
         Figure("extractor", 100 * extractor.seconds / seconds, "% of the time"),
         Figure("embedder", 100 * embedder.seconds / seconds, "% of the time"),
         Figure("models, overlapping", 100 * models / seconds, "% of the time"),

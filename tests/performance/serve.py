@@ -97,6 +97,12 @@ def resident_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def cpu_seconds(pid: int) -> float:
+    """User and system time of the process so far; Linux."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _children(pid: int) -> list[int]:
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in found]
@@ -104,7 +110,7 @@ def _children(pid: int) -> list[int]:
 
 def measure(conversation: Conversation) -> list[Figure]:
     with TemporaryDirectory(prefix="memgraph-serve-") as folder, serving(Path(folder)) as (process, address, ready):
-        at_start = resident_mb(process.pid)
+        at_start, cpu = resident_mb(process.pid), cpu_seconds(process.pid)
         began = time.perf_counter()
         send(address, conversation.turns)
         while get(f"{address}/readyz")["pending"]:
@@ -114,6 +120,7 @@ def measure(conversation: Conversation) -> list[Figure]:
             post(f"{address}/v1/namespaces/{_NAMESPACE}/query", {"query": probe.text, "token_budget": 2048})
         return [
             Figure("ready", ready, "s", READY_SECONDS),
+            Figure("processor time until ready", cpu, "s"),
             Figure("resident when ready", at_start, "MB"),
             Figure("resident after the conversation", resident_mb(process.pid), "MB", RESIDENT_MB),
             Figure("ingest over REST", len(conversation.turns) / reading, "turns/s"),
