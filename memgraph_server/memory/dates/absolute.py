@@ -64,7 +64,7 @@ def _numeric(match: re.Match[str], scan: Scan) -> Reading | None:
         return _calendar_day(int(first), int(second), int(last)) if len(last) < 3 else None
     if len(first) > 2 or len(last) == 3 or (len(last) == 2 and sign != "/"):
         return None
-    year = int(last) if len(last) == 4 else _full_year(int(last), scan.now.year)
+    year = int(last) if len(last) == 4 else _full_year(int(last), scan.turn.year)
     one, two = int(first), int(second)
     if sign == ".":
         return _calendar_day(year, two, one)
@@ -138,7 +138,7 @@ def _day_and_month(match: re.Match[str], scan: Scan) -> Reading | None:
 def _year(match: re.Match[str], scan: Scan) -> int | None:
     if match["year"]:
         return int(match["year"])
-    return _full_year(int(match["short"]), scan.now.year) if match["short"] else None
+    return _full_year(int(match["short"]), scan.turn.year) if match["short"] else None
 
 
 def _verb(match: re.Match[str], scan: Scan) -> bool:
@@ -182,7 +182,7 @@ def _days_of_month(match: re.Match[str], scan: Scan) -> Reading | None:
     def in_year(of: int) -> Period:
         return _one_day(of, month, first)[0], _one_day(of, month, last)[1]
 
-    period = in_year(year) if year is not None else choose(in_year, scan.now, scan.points(match))
+    period = in_year(year) if year is not None else choose(in_year, scan.turn, scan.points(match))
     return Reading(period, Precision.DAY, DateKind.RANGE, end_named=period[1] - DAY, end_precision=Precision.DAY,
                    in_year=None if year is not None else in_year)  # fmt: skip
 

@@ -28,7 +28,7 @@ _DAY_WORDS = {
 )
 def _day_word(match: re.Match[str], scan: Scan) -> Reading:
     word = match["word"]
-    day = scan.now.day + _DAY_WORDS[word]
+    day = scan.turn.day + _DAY_WORDS[word]
     part = "night" if word.startswith("tonigh") or word == "tonite" else match["part"]
     return point(part_of(day, part), Precision.DAY) if part else day_point(day)
 
@@ -38,7 +38,7 @@ def _day_word(match: re.Match[str], scan: Scan) -> Reading:
     r"the day (?P<side>before yesterday|after tomorrow)(?: (?P<part>morning|afternoon|evening|night)\b)?",
 )
 def _two_days(match: re.Match[str], scan: Scan) -> Reading:
-    day = scan.now.day + (-2 if match["side"].startswith("before") else 2)
+    day = scan.turn.day + (-2 if match["side"].startswith("before") else 2)
     return point(part_of(day, match["part"]), Precision.DAY) if match["part"] else day_point(day)
 
 
@@ -49,7 +49,7 @@ def _two_days(match: re.Match[str], scan: Scan) -> Reading:
 )
 def _part_of_today(match: re.Match[str], scan: Scan) -> Reading:
     last = match["part"] is None
-    return point(part_of(scan.now.day - last, "night" if last else match["part"]), Precision.DAY)
+    return point(part_of(scan.turn.day - last, "night" if last else match["part"]), Precision.DAY)
 
 
 @rule(
@@ -70,7 +70,7 @@ def _clock_24(match: re.Match[str], scan: Scan) -> Reading | None:
 
 
 def _at_clock(scan: Scan, hour: int, minute: int) -> Reading:
-    start = midnight(scan.now.day) + hour * HOUR + minute * MINUTE
+    start = midnight(scan.turn.day) + hour * HOUR + minute * MINUTE
     return Reading((start, start + MINUTE), Precision.INSTANT, role="clock")
 
 
@@ -79,19 +79,19 @@ _NOW_WORDS = r"(?:right now|at the moment|currently|nowadays|these days|as of (?
 
 @rule(["right", "at", "currently", "nowadays", "these", "as", "presently"], rf"{_NOW_WORDS}\b")
 def _right_now(_match: re.Match[str], scan: Scan) -> Reading:
-    return point((scan.now.local, scan.now.local + 1), Precision.INSTANT, approximate=True)
+    return point((scan.turn.local, scan.turn.local + 1), Precision.INSTANT, approximate=True)
 
 
 @rule(["just", "a"], r"(?:just now|a (?:moment|minute|second|sec) ago)\b")
 def _just_now(_match: re.Match[str], scan: Scan) -> Reading:
-    return point((scan.now.local - HOUR, scan.now.local), Precision.INSTANT, approximate=True)
+    return point((scan.turn.local - HOUR, scan.turn.local), Precision.INSTANT, approximate=True)
 
 
 @rule(["recently", "lately"], r"(?:recently|lately)\b")
 def _recently(_match: re.Match[str], scan: Scan) -> Reading:
-    return point((midnight(scan.now.day - 30), scan.now.local), Precision.MONTH, approximate=True, role="recent")
+    return point((midnight(scan.turn.day - 30), scan.turn.local), Precision.MONTH, approximate=True, role="recent")
 
 
 @rule(["the"], r"the other (?P<unit>day|night|week|evening|morning)\b")
 def _the_other_day(_match: re.Match[str], scan: Scan) -> Reading:
-    return point((midnight(scan.now.day - 14), midnight(scan.now.day)), Precision.DAY, approximate=True)
+    return point((midnight(scan.turn.day - 14), midnight(scan.turn.day)), Precision.DAY, approximate=True)

@@ -52,11 +52,11 @@ def _ago(match: re.Match[str], scan: Scan) -> Reading | None:
     sign = 1 if side.split()[0] in ("later", "from", "hence") else -1
     approximate = vague or bool(match["around"]) or side in ("earlier", "prior", "later")
     if match["half"] and unit in MONTHS_LONG:
-        back = months(scan.now.month + sign * (count * MONTHS_LONG[unit] + MONTHS_LONG[unit] // 2))
+        back = months(scan.turn.month + sign * (count * MONTHS_LONG[unit] + MONTHS_LONG[unit] // 2))
         return point(back, Precision.MONTH, approximate=True)
     if unit == "weekend" and sign > 0:
-        count -= scan.now.day < scan.now.week + 5
-    return point(away(scan.now, unit, sign * count), precision_of(unit), approximate=approximate)
+        count -= scan.turn.day < scan.turn.week + 5
+    return point(away(scan.turn, unit, sign * count), precision_of(unit), approximate=approximate)
 
 
 @rule(
@@ -67,11 +67,11 @@ def _ago(match: re.Match[str], scan: Scan) -> Reading | None:
 def _half_ago(match: re.Match[str], scan: Scan) -> Reading | None:
     sign, whole = (-1 if match["side"] == "ago" else 1), match[0].startswith(("one", "a year"))
     if match["unit"] in ("hour", "hours"):
-        return point(away(scan.now, "minute", sign * (90 if whole else 30)), Precision.INSTANT)
+        return point(away(scan.turn, "minute", sign * (90 if whole else 30)), Precision.INSTANT)
     if match["unit"] is None and not whole:
         return None
     half = 60 if match["unit"] == "decade" else 18 if whole else 6
-    return point(months(scan.now.month + sign * half), Precision.MONTH, approximate=True)
+    return point(months(scan.turn.month + sign * half), Precision.MONTH, approximate=True)
 
 
 @rule(
@@ -87,10 +87,10 @@ def _in(match: re.Match[str], scan: Scan) -> Reading | None:
     if not count:
         return None
     if _NEVER.search(scan.folded[max(0, match.start() - 60) : match.start()]):
-        return rolling(scan.now, unit, -count, True, approximate=True)
+        return rolling(scan.turn, unit, -count, True, approximate=True)
     if scan.points(match) == "past" or (unit == "day" and count == 1):  # "four seasons in one day"
         return None
-    return point(away(scan.now, unit, count), precision_of(unit), approximate=vague or bool(match["around"]))
+    return point(away(scan.turn, unit, count), precision_of(unit), approximate=vague or bool(match["around"]))
 
 
 #: "I haven't seen her in two weeks": since then.
@@ -126,7 +126,7 @@ def _span(match: re.Match[str], scan: Scan) -> Reading | None:
     open_ended = (match["lead"] or "").strip() == "for" and not ahead
     if half:
         unit, count = {"year": ("month", 6), "decade": ("year", 5)}.get(unit, (unit, 1))
-    return rolling(scan.now, unit, count if ahead else -count, open_ended, approximate=vague)
+    return rolling(scan.turn, unit, count if ahead else -count, open_ended, approximate=vague)
 
 
 def rolling(now: Now, unit: str, count: int, open_ended: bool, *, approximate: bool = False) -> Reading | None:
@@ -144,7 +144,7 @@ def rolling(now: Now, unit: str, count: int, open_ended: bool, *, approximate: b
 def _within(match: re.Match[str], scan: Scan) -> Reading | None:
     count, vague = number(match["n"])
     unit = UNITS[match["unit"]]
-    return rolling(scan.now, unit, count, False, approximate=vague) if count else None
+    return rolling(scan.turn, unit, count, False, approximate=vague) if count else None
 
 
 @rule(
@@ -182,4 +182,4 @@ def _duration(match: re.Match[str], scan: Scan, *, already: bool) -> Reading | N
     if match["half"] and unit in MONTHS_LONG:
         count = count * MONTHS_LONG[unit] + MONTHS_LONG[unit] // 2
         unit = "month"
-    return rolling(scan.now, unit, -count, True, approximate=vague or bool(match["around"]))
+    return rolling(scan.turn, unit, -count, True, approximate=vague or bool(match["around"]))

@@ -71,7 +71,7 @@ def yearless(
     in_year: InYear, match: re.Match[str], scan: Scan, precision: Precision, *, way: str = "", approximate: bool = False
 ) -> Reading:
     """The reading of a date that names no year; it keeps `in_year` for a neighbour that names one."""
-    period = choose(in_year, scan.now, way or scan.points(match))
+    period = choose(in_year, scan.turn, way or scan.points(match))
     role = "day" if precision is Precision.DAY else ""
     return Reading(period, precision, approximate=approximate, in_year=None if way else in_year, role=role)
 

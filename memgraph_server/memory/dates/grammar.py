@@ -52,7 +52,7 @@ class Scan:
 
     text: str
     folded: str
-    now: Now
+    turn: Now  # in local time
     offset: int  # of the turn's local time, in minutes
     direction: Direction | None
     tenses: Tenses = field(repr=False)

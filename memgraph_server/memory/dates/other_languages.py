@@ -77,7 +77,9 @@ def _cjk(match: re.Match[str], scan: Scan) -> Reading:
 
 
 def _away(scan: Scan, unit: str, count: int) -> Reading:
-    return day_point(scan.now.day + count) if unit == "day" else point(away(scan.now, unit, count), precision_of(unit))
+    return (
+        day_point(scan.turn.day + count) if unit == "day" else point(away(scan.turn, unit, count), precision_of(unit))
+    )
 
 
 def _calendar(year: int, month: str | None, day: str | None) -> Reading:

@@ -23,7 +23,7 @@ rule = GRAMMAR.rule
 @rule(["the"], r"the (?P<unit>week|weekend|month|year|night) (?P<side>before last|after next)\b")
 def _two_units(match: re.Match[str], scan: Scan) -> Reading:
     unit, count = match["unit"], -2 if match["side"].startswith("before") else 2
-    return point(away(scan.now, unit, count), precision_of(unit))
+    return point(away(scan.turn, unit, count), precision_of(unit))
 
 
 @rule(
@@ -32,7 +32,7 @@ def _two_units(match: re.Match[str], scan: Scan) -> Reading:
     r"(?P<unit>week|month|year|quarter|decade|century|weekend|morning|evening|afternoon))?\b",
 )
 def _part_of_current(match: re.Match[str], scan: Scan) -> Reading | None:
-    words, unit, now = match["which"], match["unit"], scan.now
+    words, unit, now = match["which"], match["unit"], scan.turn
     if words == "today":
         period = days(now.day)
     elif unit is None or (words.endswith("the") and unit in PARTS):
@@ -60,7 +60,7 @@ def _half(period: Period, side: str, now: Now, words: str) -> Period:
     rf"{WHICH_WORDS} (?P<unit>week|weekend|month|year|quarter|decade|century)\b(?!-| (?:of|before|after)\b)(?:'s)?",
 )
 def _which_unit(match: re.Match[str], scan: Scan) -> Reading | None:
-    unit, way, now, words = match["unit"], which(match), scan.now, " ".join(match["which"].split())
+    unit, way, now, words = match["unit"], which(match), scan.turn, " ".join(match["which"].split())
     if unit == "weekend":
         return point(days(_which_weekend(match, scan, way), 2), Precision.DAY)
     if words.endswith("past") or (words == "the last" and unit != "week"):
@@ -72,7 +72,7 @@ def _which_unit(match: re.Match[str], scan: Scan) -> Reading | None:
 
 
 def _which_weekend(match: re.Match[str], scan: Scan, way: str) -> int:
-    now = scan.now
+    now = scan.turn
     if way == "this":
         over = now.day < now.week + 5 and scan.points(match) == "past"
         return weekend_away(now, -1 if over else 0)
@@ -86,18 +86,18 @@ def _which_weekend(match: re.Match[str], scan: Scan, way: str) -> int:
     r"(?:over|on|at|during|for) (?P<x>(?:the|my|our) weekend)\b(?! (?:of|before|after)\b)",
 )
 def _the_weekend(match: re.Match[str], scan: Scan) -> Reading:
-    on = scan.now.day >= scan.now.week + 5
+    on = scan.turn.day >= scan.turn.week + 5
     ahead = scan.points(match) == "future" or on
-    return point(days(weekend_away(scan.now, 0 if ahead else -1), 2), Precision.DAY)
+    return point(days(weekend_away(scan.turn, 0 if ahead else -1), 2), Precision.DAY)
 
 
 @rule(["this"], r"this time (?P<which>last|next) (?P<unit>week|month|year)\b")
 def _this_time(match: re.Match[str], scan: Scan) -> Reading:
     sign, unit = (-1 if match["which"] == "last" else 1), match["unit"]
     period = (
-        days(monday(scan.now.day) + 7 * sign, 7)
+        days(monday(scan.turn.day) + 7 * sign, 7)
         if unit == "week"
-        else months(scan.now.month + sign * MONTHS_LONG[unit])
+        else months(scan.turn.month + sign * MONTHS_LONG[unit])
     )
     return point(period, Precision.DAY if unit == "week" else Precision.MONTH, approximate=True)
 
@@ -109,5 +109,5 @@ def _this_time(match: re.Match[str], scan: Scan) -> Reading:
 def _part_of_the_unit(match: re.Match[str], scan: Scan) -> Reading:
     unit = match["unit"]
     if unit == "day":
-        return point(part_of(scan.now.day, "evening"), Precision.DAY, approximate=True)
-    return third_of(away(scan.now, unit, 0), match["part"], precision_of(unit))
+        return point(part_of(scan.turn.day, "evening"), Precision.DAY, approximate=True)
+    return third_of(away(scan.turn, unit, 0), match["part"], precision_of(unit))

@@ -36,7 +36,7 @@ def _which_season(match: re.Match[str], scan: Scan) -> Reading:
     way, in_year = which(match), _season(match["season"])
     if way == "this" and scan.points(match) == "past":
         way = "past"
-    return Reading(choose(in_year, scan.now, way), Precision.MONTH, approximate=True)
+    return Reading(choose(in_year, scan.turn, way), Precision.MONTH, approximate=True)
 
 
 @rule(_SEASONS, rf"{_SEASON}{_OF}")

@@ -43,7 +43,7 @@ def _day_of_month(match: re.Match[str], scan: Scan) -> Reading | None:
         return None
     if match["which"] in ("each", "every"):
         return unplaced(DateKind.RECURRING)
-    day, now, way = int(match["day"]), scan.now, scan.points(match)
+    day, now, way = int(match["day"]), scan.turn, scan.points(match)
     back = {"last": -1, "next": 1}.get(match["which"] or "", 0)
     if not match["of"]:
         ahead = day - (now.day - first_of_month(now.month) + 1)
@@ -67,14 +67,16 @@ def _weekday(match: re.Match[str], scan: Scan) -> Reading | None:
     if before in ("a", "any", "some"):
         return None
     wanted = WEEKDAYS[name]
-    today = wanted == weekday_of(scan.now.day) and _IT_IS.search(scan.folded, max(0, match.start() - 12), match.start())
-    day = scan.now.day if today else weekday(wanted, scan.now, scan.points(match))
+    today = wanted == weekday_of(scan.turn.day) and _IT_IS.search(
+        scan.folded, max(0, match.start() - 12), match.start()
+    )
+    day = scan.turn.day if today else weekday(wanted, scan.turn, scan.points(match))
     return Reading(days(day), Precision.DAY, role="weekday", weekday=wanted)
 
 
 @rule(WHICH_STARTS, rf"{WHICH_WORDS} (?P<name>{WEEKDAY})")
 def _which_weekday(match: re.Match[str], scan: Scan) -> Reading | None:
-    name, way, now = match["name"].rstrip("."), which(match), scan.now
+    name, way, now = match["name"].rstrip("."), which(match), scan.turn
     day = weekday(WEEKDAYS[name], now, way)
     if way == "next" and match["which"].endswith(("coming", "following")):
         day = weekday(WEEKDAYS[name], now, "future")
@@ -90,9 +92,9 @@ def _which_weekday(match: re.Match[str], scan: Scan) -> Reading | None:
 def _after_next(match: re.Match[str], scan: Scan) -> Reading:
     wanted = WEEKDAYS[match["name"].rstrip(".")]
     day = (
-        weekday(wanted, scan.now, "last") - 7
+        weekday(wanted, scan.turn, "last") - 7
         if match["side"] == "before last"
-        else weekday(wanted, scan.now, "next") + 7
+        else weekday(wanted, scan.turn, "next") + 7
     )
     return Reading(days(day), Precision.DAY, approximate=match["side"] == "after next", role="weekday")
 
@@ -100,14 +102,14 @@ def _after_next(match: re.Match[str], scan: Scan) -> Reading:
 @rule(NUMBER_STARTS, rf"(?P<n>{NUMBER}) (?P<name>(?:mon|tues|wednes|thurs|fri|satur|sun)day)s? ago\b")
 def _weekdays_ago(match: re.Match[str], scan: Scan) -> Reading:
     count, vague = number(match["n"])
-    day = weekday(WEEKDAYS[match["name"]], scan.now, "last") - 7 * (count - 1)
+    day = weekday(WEEKDAYS[match["name"]], scan.turn, "last") - 7 * (count - 1)
     return Reading(days(day), Precision.DAY, approximate=vague, role="weekday")
 
 
 @rule(WEEKDAYS, rf"(?P<name>{WEEKDAY}),? the (?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b(?! of\b)")
 def _weekday_the_nth(match: re.Match[str], scan: Scan) -> Reading | None:
     """ "Friday the 14th": the nearest that is both."""
-    wanted, number_of_day, now = WEEKDAYS[match["name"].rstrip(".")], int(match["day"]), scan.now
+    wanted, number_of_day, now = WEEKDAYS[match["name"].rstrip(".")], int(match["day"]), scan.turn
     firsts = (first_of_month(now.month + away) for away in range(-12, 13))
     both = [first + number_of_day - 1 for first in firsts if weekday_of(first + number_of_day - 1) == wanted]
     return day_point(min(both, key=lambda day: abs(day - now.day))) if both else None

@@ -83,15 +83,15 @@ def _decade(match: re.Match[str], scan: Scan) -> Reading | None:
         return None
     if len(digits) == 4:
         return point(years(int(digits), 10), Precision.YEAR)
-    year = int(digits) + (2000 if int(digits) <= scan.now.year % 100 and int(digits) < 30 else 1900)
+    year = int(digits) + (2000 if int(digits) <= scan.turn.year % 100 and int(digits) < 30 else 1900)
     return point(years(year, 10), Precision.YEAR)
 
 
 @rule(["in", "since", "of", "until", "before", "after"], r"[a-z]+ (?P<x>'(?P<year>\d\d))(?![\w'])")
 def _short_year(match: re.Match[str], scan: Scan) -> Reading:
     """ "in '98": up to ten years ahead, else the past."""
-    year = scan.now.year - scan.now.year % 100 + int(match["year"])
-    return point(years(year if year <= scan.now.year + 10 else year - 100), Precision.YEAR)
+    year = scan.turn.year - scan.turn.year % 100 + int(match["year"])
+    return point(years(year if year <= scan.turn.year + 10 else year - 100), Precision.YEAR)
 
 
 @rule(["the", "early", "late", "mid"], r"(?:the |early |late |mid-)(?P<x>(?P<n>\d{1,2})(?:st|nd|rd|th) century)\b")
