@@ -17,8 +17,21 @@ from dataclasses import dataclass
 
 from memgraph_server.memory.facts import Assertion, Fact, Polarity, Stratum
 from memgraph_server.memory.interval import Instant, Interval, between, difference, earliest, intersection
-from memgraph_server.memory.requests import Asking, CurrentFacts, Key, NextAssertive, NextOfTail, NextUnended
+from memgraph_server.memory.requests import (
+    Arriving,
+    Asking,
+    CurrentFacts,
+    Key,
+    NextAssertive,
+    NextOfTail,
+    NextUnended,
+    Speculation,
+    Standing,
+)
 from memgraph_server.memory.sweep import Bid, Order, stakes
+
+#: Standing claims asked for at a time.
+_PAGE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +85,10 @@ def _reach_of_stakes(change: Change, stratum: Stratum) -> Asking[list[Window]]:
     own = stakes(x)
     rivals = yield tuple(NextOfTail(change.key, stratum, x.tail, stake, x.id) for stake in own)
     for stake, until, rival in zip(own, _own_ends(x, own), rivals, strict=True):
-        pieces = yield from _narrowed(change, stratum, between(stake[0], earliest(until, rival)))
+        whole = between(stake[0], earliest(until, rival))
+        if change.brings and not change.claims and x.tail is not None:
+            whole = yield from _revivable(change, stratum, whole)
+        pieces = yield from _narrowed(change, stratum, whole)
         if change.single and change.brings and pieces:
             pieces = yield from _undominated(change, stake, pieces)
         windows.extend(_window(change, stake, piece) for piece in pieces)
@@ -83,6 +99,29 @@ def _own_ends(x: Assertion, own: tuple[Order, ...]) -> list[Instant | None]:
     """How far each stake counts: up to the next of the same assertion, the last to its end."""
     end = x.valid_to if x.polarity is Polarity.CLAIM else None
     return [*(stake[0] for stake in own[1:]), end]
+
+
+def _revivable(change: Change, stratum: Stratum, whole: list[Interval]) -> Asking[list[Interval]]:
+    """An ending withdrawn: no further than the claims that it ended."""
+    if not whole:
+        return []
+    key, tail, at = change.key, change.assertion.tail, whole[0].start
+    arriving, standing = yield (
+        Arriving(key, stratum, tail, Interval(at, at + 1)),
+        Standing(key, stratum, tail, at, None, None, frozenset(), _PAGE),
+    )
+    if len(standing) == _PAGE:
+        return whole
+    ended = [claim.valid_to for claim in (*arriving, *standing) if claim.polarity is Polarity.CLAIM]
+    return _as_far_as(ended, whole[0])
+
+
+def _as_far_as(ends: list[Instant | None], whole: Interval) -> list[Interval]:
+    """Up to the last of the ends; nothing where there is none."""
+    if not ends:
+        return []
+    last = None if None in ends else max(each for each in ends if each is not None)
+    return between(whole.start, earliest(whole.end, last))
 
 
 def _narrowed(change: Change, stratum: Stratum, whole: list[Interval]) -> Asking[list[Interval]]:
@@ -115,7 +154,7 @@ def _window(change: Change, stake: Order, piece: Interval) -> Window:
 def _reach_of_speculation(change: Change) -> Asking[list[Window]]:
     x = change.assertion
     if not change.claims:
-        whole = [Interval(x.valid_from)]
+        whole = yield from _ended_speculation(change)
     elif not x.assertive:
         whole = yield from _until_settled(change)
     else:
@@ -124,6 +163,13 @@ def _reach_of_speculation(change: Change) -> Asking[list[Window]]:
         return (yield from _of_every_tail(change, whole))
     pieces = yield from _narrowed(change, Stratum.SPECULATIVE, whole)
     return [Window(piece, x.tail) for piece in pieces]
+
+
+def _ended_speculation(change: Change) -> Asking[list[Interval]]:
+    """An ending: as far as the hedged claims that cover its instant and are not settled by then."""
+    at = change.assertion.valid_from
+    (answer,) = yield (Speculation(change.key, change.assertion.tail, Interval(at, at + 1)),)
+    return _as_far_as([earliest(claim.valid_to, settled) for claim, settled in answer.claims], Interval(at))
 
 
 def _until_settled(change: Change) -> Asking[list[Interval]]:
@@ -156,9 +202,7 @@ def _of_every_tail(change: Change, whole: list[Interval]) -> Asking[list[Window]
 
 
 def _hull(interval: Interval, facts: tuple[Fact, ...]) -> list[Interval]:
+    """From the first instant to the last that any of the facts has in the interval."""
     parts = [part for fact in facts for part in intersection(interval, [fact.interval])]
-    if not parts:
-        return []
-    ends = [part.end for part in parts]
-    end = None if None in ends else max(each for each in ends if each is not None)
-    return [Interval(min(part.start for part in parts), end)]
+    start = min((part.start for part in parts), default=interval.start)
+    return _as_far_as([part.end for part in parts], Interval(start, interval.end))

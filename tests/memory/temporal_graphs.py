@@ -8,6 +8,7 @@ without a start, or with one outside the years 1 to 9999 or known to the century
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,6 +44,13 @@ def assertions(graph: str) -> Iterator[Assertion]:
             assertion = _assertion(f"{file}:{number}", triple, _date(start), _date(end))
             if assertion is not None:
                 yield assertion
+
+
+def by_relation(graph: str) -> dict[str, list[Assertion]]:
+    found: defaultdict[str, list[Assertion]] = defaultdict(list)
+    for each in assertions(graph):
+        found[each.relation].append(each)
+    return dict(found)
 
 
 def _assertion(
