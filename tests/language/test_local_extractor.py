@@ -199,9 +199,8 @@ def test_a_shared_image_is_a_fact_of_the_one_who_shares_it() -> None:
 
 
 def test_list_items_of_an_assistant_are_suggested_by_their_titles_and_capped() -> None:
-    items = "\n".join(
-        f"{n}. **Blue Door {chr(64 + n)}:** a place with very good food and long words" for n in range(1, 21)
-    )
+    line = "{n}. **Blue Door {letter}:** a place with very good food and long words"
+    items = "\n".join(line.format(n=n, letter=chr(64 + n)) for n in range(1, 21))
     found = claims(f"Here are some places:\n\n{items}", speaker="", role=Role.ASSISTANT, listener="")
     assert ("Assistant", "suggested", "Blue Door A") in found
     assert len(found) == 12

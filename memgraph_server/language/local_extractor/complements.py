@@ -14,6 +14,11 @@ from memgraph_server.memory.dates.mention import DateMention
 _CIRCUMSTANCE = frozenset(
     "as like because since before after during until without despite than except per unlike besides".split()
 ) | {"because of", "instead of", "due to"}
+#: Nouns of time and manner: "in my free time" is no place.
+_TIMES = frozenset(
+    "time day week month year morning evening night moment weekend end case way fact general addition meantime "
+    "process future past long first last once least most all hurry person".split()
+)
 _CAUSATIVES = {"make": ("makes", "made"), "help": ("helps", "helped"), "let": ("lets", "let"),
                "inspire": ("inspires", "inspired"), "encourage": ("encourages", "encouraged"),
                "remind": ("reminds", "reminded"), "motivate": ("motivates", "motivated"),
@@ -37,8 +42,11 @@ def prepositional_tails(page: Page, verb: Any, head: Phrase) -> list[tuple[str, 
         inner = next((c for c in preposition.children if c.dep_ == "prep"), None)
         words = f"{preposition.lower_} {inner.lower_}" if inner is not None else str(preposition.lower_)
         holder = inner if inner is not None else preposition
-        targets = [c for c in holder.children if c.dep_ == "pobj" or (c.dep_ == "pcomp" and c.tag_ == "VBG")]
-        tails = [p for t in targets if t.i not in page.dated for p in noun_phrases(page, t, head.text)]
+        targets = [
+            c for c in holder.children if c.dep_ == "pobj" or (c.dep_ == "pcomp" and c.tag_ == "VBG" and words != "by")
+        ]
+        targets = [t for t in targets if t.i not in page.dated and t.lemma_.lower() not in _TIMES]
+        tails = [p for t in targets for p in noun_phrases(page, t, head.text)]
         if tails and words not in _CIRCUMSTANCE:
             found.append((words, tails))
     return found
@@ -59,7 +67,7 @@ def causative_of(page: Page, clause: Clause) -> tuple[str, Phrase] | None:
     """ "made me feel accepted": ("made", "Ann feel accepted")."""
     forms = _CAUSATIVES.get(clause.lemma)
     inner = next((c for c in clause.children("ccomp", "xcomp") if c.pos_ in {"VERB", "AUX"}), None)
-    if forms is None or inner is None:
+    if forms is None or inner is None or inner.i < clause.verb.i:
         return None
     whom = next((c for c in inner.children if c.dep_ in {"nsubj", "nsubjpass"}), None)
     whom = whom if whom is not None else next(iter(objects_of(clause.verb)), None)

@@ -111,6 +111,8 @@ def _related(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[D
         for tail in _objects_of(page, token, preposition.lower_):
             if tail.text != head.text:
                 yield _draft(clause, head, f"{token.lower_} {preposition.lower_}", tail, 0.6)
+    if token.lower_ == "sure":
+        return
     for inner in (c for c in token.children if c.dep_ in {"xcomp", "ccomp"} and c.tag_ == "VB"):
         tail_phrase = verb_phrase(page, inner, "base")
         if tail_phrase and head.type == "person" and inner.lemma_ not in {"hear", "see", "say", "help", "be"}:
@@ -230,12 +232,24 @@ def _of_possession(page: Page, clause: Clause) -> Iterator[Draft]:
     if kin_of(subject.lemma_.lower())[0] and not names_someone(clause):
         return
     owner = page.scene.resolve(poss.text) if poss.tag_ == "PRP$" else noun_phrase(page, poss)
-    if owner is None:
+    if owner is None or not _attributes(clause, poss):
         return
     favorite = any(c.lower_ in _FAVORITE for c in subject.children)
     relation = _favorite_relation(subject) if favorite else _attribute(subject)
     for tail in _values(page, clause):
         yield _draft(clause, owner, relation, tail, 0.9 if favorite or relation == "named" else 0.75)
+
+
+def _attributes(clause: Clause, poss: Any) -> bool:
+    """Whether the owned noun is an attribute of its owner: a known one, or any of mine ("my car is a Tesla")."""
+    subject = clause.subject
+    if subject.lemma_.lower() in _ATTRIBUTES or kin_of(subject.lemma_.lower())[0]:
+        return True
+    if any(c.lower_ in _FAVORITE for c in subject.children):
+        return True
+    owned_too = any(g.dep_ == "poss" for c in clause.children("attr") for g in c.children)
+    mine = poss.lower_ == "my" and clause.verb.dep_ != "relcl" and subject.tag_ == "NN"
+    return mine and not owned_too and subject.lemma_.lower() not in {"family", "team", "being", "life", "heart"}
 
 
 def names_someone(clause: Clause) -> bool:

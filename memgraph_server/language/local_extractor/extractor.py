@@ -16,7 +16,7 @@ from memgraph_server.language.local_extractor.captions import shown
 from memgraph_server.language.local_extractor.drafts import Draft
 from memgraph_server.language.local_extractor.foreign import is_english, names_in
 from memgraph_server.language.local_extractor.intents import intent_of
-from memgraph_server.language.local_extractor.lists import items, outside
+from memgraph_server.language.local_extractor.lists import items, outside, suggests
 from memgraph_server.language.local_extractor.mentions import mentions_of
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.parsing import Parser
@@ -57,6 +57,7 @@ class _Reading:
     passages: list[Passage]
     before: list[Passage]
     listed: list[tuple[str, tuple[int, int]]] = field(default_factory=list)
+    offering: str = "suggested"  # or "listed"
 
 
 class LocalExtractor:
@@ -101,7 +102,8 @@ class LocalExtractor:
         weak = [(page, d) for page, d in drafts if d.salience < WEAK]
         found = [(d.salience, self._proposal(turn, page, d)) for page, d in drafts if d.salience >= WEAK]
         found += [
-            (0.5, _said(turn, speaker, self._canonical("suggested"), title, span)) for title, span in reading.listed
+            (0.5, _said(turn, speaker, self._canonical(reading.offering), title, span))
+            for title, span in reading.listed
         ]
         found += [
             (0.6, _said(turn, speaker, self._canonical("shared"), shown(c), None)) for c in turn.captions if shown(c)
@@ -161,9 +163,18 @@ def _kept(turn: Turn, scene: Scene, draft: Draft) -> bool:
     own = scene.speaker in {draft.head.text, draft.head.owner}
     if draft.head.text.startswith("Assistant") and not own:
         return False
+    if draft.tail is not None and _talks_of_partner(draft, scene):
+        return False
     if turn.role is Role.ASSISTANT and scene.speaker == "Assistant":
         return draft.relation in {"recommends", "suggested"} if own else draft.head.text.startswith(scene.listener)
     return own or len(turn.text) <= PASTED
+
+
+def _talks_of_partner(draft: Draft, scene: Scene) -> bool:
+    """ "I have you", "I need your help": about the two who talk, not about the world."""
+    tail = draft.tail.text if draft.tail is not None else ""
+    partner = scene.listener or "Assistant"
+    return (tail == partner and draft.relation in {"has", "needs", "wants"}) or tail.startswith("Assistant")
 
 
 #: Relations that only people have, whatever a verb is made to mean ("desserts that work for everyone").
@@ -192,7 +203,8 @@ def _prepared(context: TurnInContext, cleaned: _Cleaned) -> _Reading:
     spoken = [t for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}][-_LOOK_BACK:]
     before = [p for t in spoken for p in _passages(t.text[:600], scene.names, cleaned)]
     read = _passages(text, scene.names, cleaned)
-    return _Reading(context, scene, read, before, listed if len(listed) > 1 else [])
+    offering = "suggested" if suggests(turn.text[:READ_LIMIT]) else "listed"
+    return _Reading(context, scene, read, before, listed if len(listed) > 1 else [], offering)
 
 
 def _passages(text: str, names: tuple[str, ...], cleaned: _Cleaned) -> list[Passage]:

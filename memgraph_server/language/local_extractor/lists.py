@@ -29,6 +29,18 @@ _LABELS = frozenset(
 )
 
 
+_CUES = re.compile(
+    r"\b(?:suggest\w*|recommend\w*|try|consider\w*|options?|ideas?|could|can|tips?|ways?|steps?|should|strateg\w+|plan|here are (?:some|a few|several))\b",
+    re.IGNORECASE,
+)
+
+
+def suggests(text: str) -> bool:
+    """Whether the words before a text's first list offer its items as advice; else they are only listed."""
+    first = _ITEM.search(text)
+    return first is not None and bool(_CUES.search(text[max(0, first.start() - 400) : first.start()]))
+
+
 def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """(title, span in the text) of each item of the lists in a text, in order."""
     found = list(_ITEM.finditer(text))
@@ -60,7 +72,7 @@ def _title(words: str) -> str:
     title = re.sub(r"\s+", " ", title).strip(" *_:;,.\"'!()[]")
     asked = title.endswith("?") or bool(_ASKING.match(title))
     says = re.search(r"[^\W\d_]{2}", title) and len(title.split()) <= _WORDS
-    return title if says and not asked and not _only_labels(title) else ""
+    return title if says and not asked and not title.startswith("To ") and not _only_labels(title) else ""
 
 
 def _only_labels(title: str) -> bool:

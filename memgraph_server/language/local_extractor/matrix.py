@@ -117,6 +117,8 @@ def recommended(page: Page, clause: Clause, verb: Any, relation: str = "recommen
         return
     if any(c.dep_ == "poss" and c.lower_ in FIRST for o in objects_of(verb) for c in o.children):
         return
+    inner = _inner_verb(verb, "")
+    verb = inner[1][0] if inner is not None else verb
     tails = [p for o in objects_of(verb) for p in noun_phrases(page, o)] if verb.lemma_ in _TRYING else []
     phrase = verb_phrase(page, verb, "gerund")
     if phrase is not None and len(phrase.text.split()) < 2:

@@ -124,25 +124,36 @@ def _purpose(verb: Any) -> bool:
 
 
 def _not_yet(verb: Any) -> bool:
-    present = verb.tag_ in {"VB", "VBP", "VBZ"} and not any(c.tag_ == "VBD" for c in verb.children if c.dep_ == "aux")
+    present = verb.tag_ in {"VB", "VBP", "VBZ", "VBG"} and not any(
+        c.tag_ == "VBD" for c in verb.children if c.dep_ == "aux"
+    )
     marks = (c.lower_ for c in verb.children if c.dep_ in {"mark", "advmod"})
     return verb.dep_ == "advcl" and present and any(m in _NOT_YET for m in marks)
 
 
 def _unreal(verb: Any, seen: set[int]) -> bool:
-    """Under "if", under a denied or questioned opinion, or under a wish."""
+    """Under "if", under a denied or questioned opinion, under a wish, or still to come."""
     if verb.i in seen:
         return False
     seen.add(verb.i)
     if _conditional(verb) or _purpose(verb) or _not_yet(verb):
         return True
-    if verb.dep_ == "ccomp" and verb.head.pos_ in _PREDICATES:
-        head = verb.head
-        denied = any(c.dep_ == "neg" for c in head.children) and head.lemma_ in tables().reporting
-        return denied or head.lemma_ in {"wish", "wonder", "ask", "imagine", "let"} or _unreal(head, seen)
+    if verb.dep_ == "ccomp":
+        return _unreal_opinion(verb.head, seen)
     if verb.dep_ in {"conj", "xcomp", "pcomp", "advcl", "relcl"} and verb.head.pos_ in _PREDICATES:
         return _unreal(verb.head, seen) if verb.dep_ != "advcl" or not _has_subject(verb) else False
     return False
+
+
+def _unreal_opinion(head: Any, seen: set[int]) -> bool:
+    """ "I don't think that …", "I wonder if …", "I'll make sure that …"."""
+    if head.pos_ not in _PREDICATES:
+        return head.lower_ in {"sure", "certain"}
+    denied = any(c.dep_ == "neg" for c in head.children) and head.lemma_ in tables().reporting
+    return denied or head.lemma_ in _UNREAL_UNDER or _unreal(head, seen)
+
+
+_UNREAL_UNDER = frozenset({"wish", "wonder", "ask", "imagine", "let", "ensure", "make"})
 
 
 def _has_subject(verb: Any) -> bool:

@@ -95,7 +95,8 @@ def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phra
         if piece and len(" ".join([*parts, piece]).split()) <= words:
             parts.append(piece)
     text = " ".join(parts)
-    return Phrase(text, "activity") if lemma not in _LIGHT or len(parts) > 1 else None
+    bare = len(parts) == 1 or (len(parts) == 2 and parts[1] in _KEPT_ADVERBS | KEPT_PREPOSITIONS)
+    return None if lemma in _LIGHT and bare else Phrase(text, "activity")
 
 
 def _form(verb: Any, lemma: str, form: str) -> str:

@@ -197,7 +197,7 @@ def leftovers(page: Page) -> list[Draft]:
     best: list[tuple[float, Any, Phrase]] = []
     speaker = Phrase(page.scene.speaker, "person")
     for sentence in page.doc.sents:
-        for token in sentence if not asks(sentence) else ():
+        for token in sentence if not (asks(sentence) or _commands(sentence)) else ():
             if token.pos_ in {"NOUN", "PROPN"} and token.dep_ not in {"compound", "npadvmod", "intj"}:
                 phrase = noun_phrase(page, token, speaker.text)
                 if phrase is not None and _worth(page, token, phrase):
@@ -206,7 +206,12 @@ def leftovers(page: Page) -> list[Draft]:
     return [Draft(speaker, "talked about", p, 0.85, Manner.EVENT, (t,), salience=0.1) for _, t, p in best[:1]]
 
 
-_EMPTY_STARTS = frozenset("congrats congratulations thanks thank long tips little own true whole".split())
+_EMPTY_STARTS = frozenset("congrats congratulations thanks thank long you tips little own true whole".split())
+
+
+def _commands(sentence: Any) -> bool:
+    root = sentence.root
+    return root.tag_ == "VB" and not any(c.dep_ in {"nsubj", "nsubjpass"} for c in root.children)
 
 
 def _worth(page: Page, token: Any, phrase: Phrase) -> bool:

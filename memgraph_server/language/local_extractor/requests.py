@@ -54,5 +54,7 @@ def _asked(page: Page, verb: Any) -> Iterator[Draft]:
     phrase = verb_phrase(page, verb, "base") if not tails else None
     told = [Phrase(phrase.text)] if phrase is not None and len(phrase.text.split()) > 1 else []
     for tail in (tails or told)[:3]:
-        if tail.type != "person" and len(tail.text.split()) > 1:
-            yield Draft(speaker, "asked for" if tails else "asked to", tail, PLAIN, Manner.EVENT, tokens, salience=0.5)
+        text = tail.text.removeprefix("me ").removeprefix("us ")
+        if tail.type != "person" and len(text.split()) > 1:
+            relation = "asked for" if tails else "asked to"
+            yield Draft(speaker, relation, Phrase(text, tail.type), PLAIN, Manner.EVENT, tokens, salience=0.5)

@@ -130,7 +130,7 @@ def _companions(preposition: str, objects: list[Phrase]) -> bool:
 
 def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase, dated: bool) -> Iterator[Draft]:
     verb, mood = clause.verb, clause.mood
-    if tail.text == head.text:
+    if tail.text == head.text or _unable(clause):
         return
     named = name(verb, mood, head, *more, dated=dated)
     entry = entry_of(clause.lemma, *more)
@@ -142,6 +142,12 @@ def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase
     yield draft
     if entry is not None and entry.ends and mood.past and not mood.negated:
         yield from _ending(draft, tail, entry.ends)
+
+
+def _unable(clause: Clause) -> bool:
+    """ "I can't show you": no fact, unless it is about what somebody cannot take."""
+    lasting = {"eat", "drink", "stand", "tolerate", "digest", "swim", "drive"}
+    return clause.mood.negated and clause.mood.modal in {"can", "could"} and clause.lemma not in lasting
 
 
 def _ending(draft: Draft, tail: Phrase, ends: str) -> Iterator[Draft]:
@@ -163,7 +169,7 @@ def _no_longer(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
 def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     """A verb without an object: (she, does, painting)."""
     verb, mood = clause.verb, clause.mood
-    if clause.lemma in tables().idle_verbs or clause.lemma in LINKING or clause.lemma in _NO_ACTIVITY:
+    if verb.tag_ == "MD" or clause.lemma in {*tables().idle_verbs, *LINKING, *_NO_ACTIVITY, "should", "would"}:
         return
     if mood.negated or objects_of(verb) or clause.children("ccomp", "xcomp"):
         return
