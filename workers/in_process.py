@@ -1,4 +1,4 @@
-"""The in-process worker: one thread that reads what is pending, as long as the process lives.
+"""The in-process worker: threads that read what is pending, as long as the process lives.
 
 The stored turn is the queue; `wake` is only a hint that saves waiting for the next sweep.
 
@@ -6,15 +6,21 @@ The stored turn is the queue; `wake` is only a hint that saves waiting for the n
        ^                          └── nothing due: embed what has no vectors, then wait
        └──── model or store down: wait 1, 2, 4 … 30 s, count no try ────┘
 
-Rules: no exception ends the thread; a lease that is not renewed runs out by itself, so a killed worker holds a session
-for `lease_seconds` at most; a batch that takes longer than the lease is stopped by the store, since nothing is applied
-under a lost lease. Nothing is decided here: `actions/read_turns.py` does.
+Rules:
+- no exception ends a thread;
+- there are two threads, so that one session is applied while the next is parsed (both use the models' own threads, see
+  `actions/read_turns.py`);
+- a lease that is not given back runs out by itself, so a killed worker holds a session for `lease_seconds` at most;
+  a   worker slower than its lease is stopped by the store once another has the session: nothing is applied under a lost one.
+
+Nothing is decided here: `actions/read_turns.py` does.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -34,6 +40,7 @@ class Pace:
     lease_seconds: float = 10.0
     sweep_seconds: float = 1.0
     batch: int = 64
+    threads: int = 2
 
 
 @dataclass(slots=True)
@@ -42,7 +49,7 @@ class Progress:
 
     turns: int = 0
     failures: int = 0
-    busy: bool = False
+    busy: int = 0  # threads that have a session in hand
     trouble: str | None = None
     last_read_at: Instant | None = None
 
@@ -64,10 +71,14 @@ class InProcessWorker:
         self._operations, self._reader, self._name, self._clock, self._pace = operations, reader, name, clock, pace
         self._hint = threading.Event()
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._counting = threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"{name}-{number}", daemon=True) for number in range(pace.threads)
+        ]
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def wake(self) -> None:
         """There is work; never blocks."""
@@ -76,12 +87,14 @@ class InProcessWorker:
     def stop(self, seconds: float = 30.0) -> None:
         self._stopping.set()
         self._hint.set()
-        if self._thread.ident is not None:
-            self._thread.join(seconds)
+        ends = time.monotonic() + seconds
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, ends - time.monotonic()))
 
     @property
     def alive(self) -> bool:
-        return self._thread.is_alive()
+        return all(thread.is_alive() for thread in self._threads)
 
     def _run(self) -> None:
         pause = 0.0
@@ -99,7 +112,7 @@ class InProcessWorker:
 
     def _report(self, error: Exception, pause: float) -> None:
         self.progress.trouble = error.code if isinstance(error, MemgraphServerError) else type(error).__name__
-        self.progress.failures += 1
+        self._count(failures=1)
         where = "" if isinstance(error, MemgraphServerError) else f" at {_place(error)}"
         log.error("worker: %s%s; next try in %.0f s", self.progress.trouble, where, pause)
 
@@ -109,19 +122,23 @@ class InProcessWorker:
         lease = self._operations.lease(self._name, now=self._clock(), seconds=pace.lease_seconds, limit=pace.batch)
         if lease is None:
             return self._catch_up()
-        self.progress.busy = True
+        self._count(busy=1)
+        reading = Reading()
         try:
-            self._count(read_lease(self._reader(), lease, clock=self._clock, stop=self._stopping.is_set))
+            reading = read_lease(self._reader(), lease, clock=self._clock, stop=self._stopping.is_set)
         finally:
-            self.progress.busy = False
+            self._count(reading, busy=-1)
             self._release(lease)
         return True
 
-    def _count(self, reading: Reading) -> None:
-        self.progress.turns += reading.applied
-        self.progress.failures += reading.failed is not None
-        if reading.applied:
-            self.progress.last_read_at = self._clock()
+    def _count(self, reading: Reading | None = None, *, busy: int = 0, failures: int = 0) -> None:
+        with self._counting:
+            self.progress.busy += busy
+            self.progress.failures += failures
+            if reading is not None:
+                self.progress.failures += reading.failed is not None
+                self.progress.turns += reading.applied
+                self.progress.last_read_at = self._clock() if reading.applied else self.progress.last_read_at
 
     def _release(self, lease: Lease) -> None:
         try:

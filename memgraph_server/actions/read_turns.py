@@ -150,29 +150,58 @@ def in_context(before: Sequence[Turn], turns: Sequence[Turn], speakers: Sequence
         yield TurnInContext(turn=turn, previous=tuple(known[max(0, index - CONTEXT) : index]), listener=listener)
 
 
+@dataclass(slots=True)
+class _Slice:
+    """A few turns on their way through the two threads."""
+
+    turns: Sequence[TurnInContext]
+    parsed: Future[list[Extraction]]
+    encoded: Future[list[Encoding]]
+    outcomes: Future[list[TurnOutcome]] | None = None
+
+    def cancel(self) -> None:
+        for future in (self.parsed, self.encoded, self.outcomes):
+            if future is not None:
+                future.cancel()
+
+
 def _outcomes(reader: Reader, turns: Sequence[TurnInContext]) -> Iterator[TurnOutcome | Failure]:
-    """Outcomes in order; slices are parsed one after the other in one thread and embedded in another."""
-    slices = [turns[start : start + SLICE] for start in range(0, len(turns), SLICE)]
-    pending: list[Future[list[TurnOutcome]]] = []
+    """Outcomes in order. The embedding thread gets the next slice's turns before a slice's triples, so that it seldom
+    waits for the parser: turns 1, turns 2, triples 1, turns 3, triples 2 …"""
+    slices: list[_Slice] = []
     try:
+        for start in range(0, len(turns), SLICE):
+            slices.append(_begun(reader, turns[start : start + SLICE]))
+            if len(slices) > 1:
+                _finish(reader, slices[-2])
+        if slices:
+            _finish(reader, slices[-1])
         for part in slices:
-            parsed = reader.parsing.submit(reader.extractor.extract, part)
-            pending.append(reader.embedding.submit(_embedded, reader.embedder, part, parsed))
-        for part, future in zip(slices, list(pending), strict=True):
-            yield from _each(reader, part, future)
+            yield from _each(reader, part)
     finally:
-        for future in pending:
-            future.cancel()
+        for part in slices:
+            part.cancel()
 
 
-def _each(
-    reader: Reader, part: Sequence[TurnInContext], future: Future[list[TurnOutcome]]
-) -> Iterator[TurnOutcome | Failure]:
+def _begun(reader: Reader, turns: Sequence[TurnInContext]) -> _Slice:
+    texts = [item.turn.full_text() for item in turns]
+    parsed = reader.parsing.submit(reader.extractor.extract, turns)
+    return _Slice(turns, parsed, reader.embedding.submit(reader.embedder.encode, texts))
+
+
+def _finish(reader: Reader, part: _Slice) -> None:
+    def combined() -> list[TurnOutcome]:
+        return _combined(reader.embedder, part.turns, part.parsed.result(), part.encoded.result())
+
+    part.outcomes = reader.embedding.submit(combined)
+
+
+def _each(reader: Reader, part: _Slice) -> Iterator[TurnOutcome | Failure]:
     try:
-        yield from future.result()
+        yield from part.outcomes.result() if part.outcomes is not None else ()
     except Exception as error:  # noqa: BLE001 - whatever a model raises, no turn may end the worker
         _raise_if_down(error)
-        for turn in part:
+        for turn in part.turns:
             yield _alone(reader, turn)
 
 
@@ -184,20 +213,24 @@ def _alone(reader: Reader, turn: TurnInContext) -> TurnOutcome | Failure:
         return Failure(turn.turn.id, reason(error))
 
 
-def _embedded(embedder: Embedder, part: Sequence[TurnInContext], parsed: Future[list[Extraction]]) -> list[TurnOutcome]:
-    return outcomes(embedder, part, parsed.result())
-
-
 def outcomes(
     embedder: Embedder, turns: Sequence[TurnInContext], extractions: Sequence[Extraction]
 ) -> list[TurnOutcome]:
-    """Turn texts and triple texts embedded in one call. System and tool turns are kept but not read."""
+    """What is applied for these turns. System and tool turns are kept and embedded, but nothing is read out of them."""
+    return _combined(embedder, turns, extractions, embedder.encode([item.turn.full_text() for item in turns]))
+
+
+def _combined(
+    embedder: Embedder,
+    turns: Sequence[TurnInContext],
+    extractions: Sequence[Extraction],
+    encodings: Sequence[Encoding],
+) -> list[TurnOutcome]:
     if len(extractions) != len(turns):
         raise ValueError(f"{len(turns)} turns gave {len(extractions)} extractions")
-    texts = [item.turn.full_text() for item in turns]
     triples = sorted({text for extraction in extractions for text in triple_texts(extraction)})
-    encodings = embedder.encode([*texts, *triples])
-    by_text = {text: encoding.pooled for text, encoding in zip(triples, encodings[len(texts) :], strict=True)}
+    encoded = embedder.encode(triples) if triples else []
+    by_text = {text: encoding.pooled for text, encoding in zip(triples, encoded, strict=True)}
     return [
         TurnOutcome(
             turn_id=item.turn.id,
@@ -206,7 +239,7 @@ def outcomes(
             vectors=vectors_of(encoding),
             triple_vectors={text: by_text[text] for text in triple_texts(extraction)},
         )
-        for item, extraction, encoding in zip(turns, extractions, encodings[: len(texts)], strict=True)
+        for item, extraction, encoding in zip(turns, extractions, encodings, strict=True)
     ]
 
 

@@ -18,7 +18,7 @@ class WorkerState:
 
     external: bool = False
     alive: bool = False
-    busy: bool = False
+    busy: int = 0
     trouble: str | None = None
 
 

@@ -77,6 +77,11 @@ class PatternExtractor:
         )
 
 
+def warm() -> None:
+    """Build the patterns now rather than at the first turn."""
+    _statement()
+
+
 @cache
 def _forms() -> dict[str, tuple[VerbEntry, bool]]:
     """The verb as it stands in a text, with its particle -> what it says, and whether that is past."""
