@@ -203,7 +203,7 @@ def test_list_items_of_an_assistant_are_suggested_by_their_titles_and_capped() -
     items = "\n".join(line.format(n=n, letter=chr(64 + n)) for n in range(1, 21))
     found = claims(f"Here are some places:\n\n{items}", speaker="", role=Role.ASSISTANT, listener="")
     assert ("Assistant", "suggested", "Blue Door A") in found
-    assert len(found) == 12
+    assert len(found) == 8
 
 
 def test_a_request_to_an_assistant_is_what_the_user_asked_for() -> None:
@@ -211,8 +211,14 @@ def test_a_request_to_an_assistant_is_what_the_user_asked_for() -> None:
     assert asked == {("User", "asked", "short story about Rome")}
 
 
-FOREIGN = ["我住在巴黎，我喜欢游泳。", "私は東京に住んでいます。", "أنا أعيش في باريس", "Ich wohne in Berlin und habe einen Hund.",
-           "Vivo en Madrid y me gusta la música.", "Я живу в Москве."]  # fmt: skip
+FOREIGN = [
+    "我住在巴黎，我喜欢游泳。",
+    "私は東京に住んでいます。",
+    "أنا أعيش في باريس",
+    "Ich wohne in Berlin und habe einen Hund.",
+    "Vivo en Madrid y me gusta la música.",
+    "Я живу в Москве.",
+]
 
 
 @pytest.mark.parametrize("text", FOREIGN)

@@ -148,10 +148,8 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
     if feeling:
         yield _draft(clause, head, "felt" if clause.mood.tense == "past" else "feels", Phrase(text, "feeling"), 0.3)
     elif clause.subject is not None and clause.subject.lower_ not in {"it", "this", "that", "you"}:
-        praise = token.lower_ in tables().praise
-        yield _draft(
-            clause, head, "is", Phrase(text), 0.15 if praise or clause.subject.dep_ == "csubj" else 0.4, exact=True
-        )
+        judged = token.lower_ in tables().praise or head.type not in {"person", "animal"}
+        yield _draft(clause, head, "is", Phrase(text), 0.15 if judged else 0.4, exact=True)
 
 
 def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:

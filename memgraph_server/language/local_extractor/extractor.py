@@ -37,6 +37,8 @@ NAME = "local/1"
 #: Facts of one turn, the most salient first: of a turn of conversation, and of a long answer with lists.
 MOST_FACTS = 8
 MOST_OF_LISTS = 12
+#: Items of an answer's lists that become facts, the first of them.
+MOST_ITEMS = 8
 #: Facts below this salience are kept only where a turn gives nothing else, and then one.
 WEAK = 0.2
 #: A user's turn longer than this is mostly pasted; of it only what is said in the first person is the user's word.
@@ -103,13 +105,15 @@ class LocalExtractor:
         found = [(d.salience, self._proposal(turn, page, d)) for page, d in drafts if d.salience >= WEAK]
         found += [
             (0.5, _said(turn, speaker, self._canonical(reading.offering), title, span))
-            for title, span in reading.listed
+            for title, span in reading.listed[:MOST_ITEMS]
         ]
         found += [
             (0.6, _said(turn, speaker, self._canonical("shared"), shown(c), None)) for c in turn.captions if shown(c)
         ]
         if not found:
-            best = weak or [(page, d) for page in pages for d in leftovers(page) if speaker != "Assistant"]
+            best = weak or [
+                (page, d) for page in pages for d in leftovers(page) if speaker not in {"User", "Assistant"}
+            ]
             found = [(d.salience, self._proposal(turn, page, d)) for page, d in best[:1]]
         return _most_salient(found, MOST_OF_LISTS if reading.listed else MOST_FACTS)
 

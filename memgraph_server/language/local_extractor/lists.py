@@ -30,7 +30,8 @@ _LABELS = frozenset(
 
 
 _CUES = re.compile(
-    r"\b(?:suggest\w*|recommend\w*|try|consider\w*|options?|ideas?|could|can|tips?|ways?|steps?|should|strateg\w+|plan|here are (?:some|a few|several))\b",
+    r"\b(?:suggest\w*|recommend\w*|try|consider\w*|options?|ideas?|could|can|tips?|ways?|steps?|should|strateg\w+|plan"
+    r"|here are (?:some|a few|several))\b",
     re.IGNORECASE,
 )
 
@@ -42,17 +43,24 @@ def suggests(text: str) -> bool:
 
 
 def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """(title, span in the text) of each item of the lists in a text, in order."""
+    """(what it says, span in the text) of each item of the outermost lists in a text, in order.
+
+    An item with a short value ("Total cost: $20") says both; a bare quantity says nothing.
+    """
     found = list(_ITEM.finditer(text))
     least = min((len(m["indent"]) for m in found), default=0)
-    for match in found:
-        if len(match["indent"]) > least + 1:
-            continue
+    for match in (m for m in found if len(m["indent"]) <= least + 1):
         body, start = match["body"], match.start("body")
         place = _title_place(body)
         title = _title(body[place[0] : place[1]]) if place is not None else ""
-        if place is not None and title:
-            yield title, (start + place[0], start + place[1])
+        if place is not None and title and not title[0].isdigit():
+            yield _with_value(title, body[place[1] :]), (start + place[0], start + place[1])
+
+
+def _with_value(title: str, rest: str) -> str:
+    value = re.sub(r"\s+", " ", rest).strip(" *_:;,.\"'!()[]")
+    short = 0 < len(value.split()) <= 5 and rest.lstrip(" *_").startswith(":") and len(title.split()) <= 5
+    return f"{title}: {value}" if short else title
 
 
 def _title_place(body: str) -> tuple[int, int] | None:

@@ -203,17 +203,9 @@ def ended(page: Page, clause: Clause, head: Phrase, verb: Any) -> Iterator[Draft
     """The endings of "stopped eating meat", "don't eat meat any more", "used to live in Rome"."""
     pairs = _what(page, verb, head)
     if not pairs and (phrase := verb_phrase(page, verb, "gerund")) is not None:
-        text = phrase.text.replace(" not", "")
-        yield Draft(
-            head,
-            "does",
-            Phrase(text, "activity"),
-            clause.mood.certainty,
-            Manner.EVENT,
-            clause.tokens,
-            Polarity.ENDING,
-            0.7,
-        )
+        tail = Phrase(phrase.text.replace(" not", ""), "activity")
+        certainty = clause.mood.certainty
+        yield Draft(head, "does", tail, certainty, Manner.EVENT, clause.tokens, Polarity.ENDING, 0.7, exact=True)
     for more, tail in pairs[:3]:
         relation = present(verb, *more.split())
         yield Draft(head, relation, tail, clause.mood.certainty, Manner.EVENT, clause.tokens, Polarity.ENDING, 0.8)

@@ -30,6 +30,8 @@ _LOOSE = frozenset(
 _OF_NOUNS = frozenset(
     "lot lots bunch couple ton tons kind sort bit plenty number all some many most one part both few rest".split()
 )
+#: Verbs that the parser takes for nouns in a list of things done.
+_NOT_NOUNS = frozenset({"have", "has", "go", "get", "make", "do", "be", "take"})
 _VERBAL = frozenset({"dobj", "prep", "xcomp", "prt", "ccomp", "acomp", "attr"})
 #: Verbs that say nothing without their object.
 _LIGHT = frozenset(
@@ -69,7 +71,7 @@ def _of_noun(page: Page, token: Any, head: str) -> Phrase | None:
     name = noun_phrase(page, called) if called is not None else None
     if name is not None:
         return Phrase(name.text, "animal" if token.lemma_.lower() in tables().pets else name.type)
-    if token.lower_ in tables().empty_nouns and not _has_content(token):
+    if token.lower_ in _NOT_NOUNS or (token.lower_ in tables().empty_nouns and not _has_content(token)):
         return None
     return _owned(page, token) or _named(page, token) or _plain(page, token, head)
 

@@ -174,6 +174,8 @@ def _prominent(token: Any) -> bool:
         first = first.head
     if token.dep_ in {"compound", "npadvmod", "amod"} or token.lemma_.lower() in _NO_THINGS:
         return False
+    if first.dep_ in {"nsubj", "nsubjpass"} and not token.ent_type_ and token.lemma_.lower() not in _PEOPLE:
+        return bool(kin_of(token.lemma_.lower())[0]) or token.lemma_.lower() in tables().pets
     return first.dep_ not in {"pobj", "poss"} or token.ent_type_ == "PERSON" or bool(kin_of(token.lemma_.lower())[0])
 
 

@@ -47,6 +47,8 @@ def _to_assistant(page: Page) -> bool:
 
 
 def _asked(page: Page, verb: Any) -> Iterator[Draft]:
+    if any(c.dep_ == "neg" for c in verb.children):
+        return
     speaker = Phrase(page.scene.speaker, "person")
     tokens = tuple(t for t in verb.subtree)
     objects = [c for c in verb.children if c.dep_ == "dobj"]

@@ -180,7 +180,7 @@ def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
             if mood.past and not (mood.tense == "perfect" and mood.progressive)
             else ("does", Manner.STATE)
         )
-        yield Draft(head, relation, phrase, mood.certainty, manner, clause.tokens, salience=0.4)
+        yield Draft(head, relation, phrase, mood.certainty, manner, clause.tokens, salience=0.4, exact=True)
 
 
 def _passive(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
