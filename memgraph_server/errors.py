@@ -105,3 +105,13 @@ class ModelUnavailable(MemgraphServerError):
     fault = "model"
     retry = True
     retry_after = 5
+
+
+class UnusableReply(MemgraphServerError):
+    """A model answered, but with nothing that can be used (a refusal, no text, no JSON); that one turn failed."""
+
+    code = "unusable_reply"
+    status = 502
+    fault = "model"
+    retry = True
+    retry_after = 5

@@ -1,0 +1,61 @@
+"""What language models have cost: since the process began, by role and model, for metrics; and for one question."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memgraph_server.language.port import Usage
+
+
+@dataclass(slots=True)
+class Spending:
+    """Thread-safe sums. `troubles`: replies that held nothing usable, and turns or questions that another reader had to
+    take over ("fallback"), by role."""
+
+    _sums: dict[tuple[str, str], Usage] = field(default_factory=dict)
+    _troubles: dict[tuple[str, str], int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, role: str, model: str, usage: Usage, trouble: str = "") -> None:
+        with self._lock:
+            self._sums[role, model] = self._sums.get((role, model), Usage()) + usage
+            if trouble:
+                self._troubles[role, trouble] = self._troubles.get((role, trouble), 0) + 1
+
+    def fell_back(self, role: str, count: int = 1) -> None:
+        with self._lock:
+            self._troubles[role, "fallback"] = self._troubles.get((role, "fallback"), 0) + count
+
+    def sums(self) -> Mapping[tuple[str, str], Usage]:
+        with self._lock:
+            return dict(self._sums)
+
+    def troubles(self) -> Mapping[tuple[str, str], int]:
+        with self._lock:
+            return dict(self._troubles)
+
+
+@dataclass(slots=True)
+class Meter:
+    """What one question took; `fallbacks`: model calls that the local reader or evaluator stood in for."""
+
+    usage: Usage = field(default_factory=Usage)
+    fallbacks: int = 0
+
+    def add(self, usage: Usage) -> None:
+        self.usage += usage
+
+    def as_usage(self) -> dict[str, float]:
+        """Members of a query's `usage`."""
+        one = self.usage
+        return {
+            "model_calls": float(one.calls),
+            "model_prompt_tokens": float(one.prompt_tokens),
+            "model_completion_tokens": float(one.completion_tokens),
+            "model_cached": float(one.cached),
+            "model_retries": float(one.retries),
+            "model_fallbacks": float(self.fallbacks),
+            "model_ms": 1000 * one.seconds,
+        }
