@@ -42,8 +42,10 @@ _ATTRIBUTES = frozenset(
 )
 _FAVORITE = frozenset({"favorite", "favourite"})
 _SELF_NAMED = re.compile(r"(?:ist|ician|eer|ologist|grapher)$")
-_PLACES = {"from": "from", "into": "interested in", "at": "is at", "in": "is in", "on": "is on", "with": "is with",
+_PLACES = {"from": "from", "into": "interested in", "at": "is at", "in": "is in", "on": "is on",
            "near": "is near"}  # fmt: skip
+#: What somebody is on, beside a figure of speech ("on track").
+_ON = frozenset("leave diet medication vacation holiday team committee board trip antibiotic".split())
 _WEAK_PREPOSITIONS = frozenset({"on", "for", "about", "like", "at", "with"})
 
 
@@ -64,7 +66,7 @@ def _draft(
     past = clause.mood.tense == "past" or relation == "visited"
     if clause.mood.negated:
         relation = f"not {relation}"
-    elif past and relation in {"relationship status", "occupation", "is", "is in", "is at", "age", "is on", "is with"}:
+    elif past and relation in {"relationship status", "occupation", "is", "is in", "is at", "age", "is on"}:
         relation = {"is": "was", "is in": "was in", "is at": "was at", "is on": "was on", "is with": "was with"}.get(
             relation, f"former {relation}"
         )
@@ -158,6 +160,8 @@ def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterat
         relation = "visited"
     target = next((c for c in token.children if c.dep_ in {"pobj", "pcomp"}), None)
     if relation is None or target is None or target.i in page.dated or clause.children("acomp", "attr"):
+        return
+    if relation == "is on" and target.lemma_.lower() not in _ON:
         return
     for tail in noun_phrases(page, target, head.text):
         yield _draft(clause, head, relation, tail, 0.4 if token.lower_ in _WEAK_PREPOSITIONS else 0.7)

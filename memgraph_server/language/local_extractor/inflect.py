@@ -54,4 +54,15 @@ def _doubles(lemma: str) -> bool:
     if not _DOUBLING.search(lemma):
         return False
     one_syllable = len(re.findall(r"[aeiouy]+", lemma)) == 1
-    return one_syllable or lemma in {"begin", "forget", "prefer", "admit", "commit", "refer", "control", "plan"}
+    return one_syllable or lemma in {
+        "begin",
+        "forget",
+        "prefer",
+        "admit",
+        "commit",
+        "submit",
+        "permit",
+        "refer",
+        "control",
+        "plan",
+    }

@@ -39,7 +39,8 @@ _CUES = re.compile(
 def suggests(text: str) -> bool:
     """Whether the words before a text's first list offer its items as advice; else they are only listed."""
     first = _ITEM.search(text)
-    return first is not None and bool(_CUES.search(text[max(0, first.start() - 400) : first.start()]))
+    before = text[: first.start()].rstrip() if first is not None else ""
+    return bool(_CUES.search(before.rsplit("\n", 1)[-1][-300:]))
 
 
 def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -54,12 +55,18 @@ def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         place = _title_place(body)
         title = _title(body[place[0] : place[1]]) if place is not None else ""
         if place is not None and title and not title[0].isdigit():
-            yield _with_value(title, body[place[1] :]), (start + place[0], start + place[1])
+            yield _with_value(title, _value(body, place[1])), (start + place[0], start + place[1])
+
+
+def _value(body: str, end: int) -> str:
+    """What follows the title and its colon, "" where there is none."""
+    around = body[max(0, end - 1) : end + 4]
+    return body[end:] if ":" in around else ""
 
 
 def _with_value(title: str, rest: str) -> str:
     value = re.sub(r"\s+", " ", rest).strip(" *_:;,.\"'!()[]")
-    short = 0 < len(value.split()) <= 5 and rest.lstrip(" *_").startswith(":") and len(title.split()) <= 5
+    short = 0 < len(value.split()) <= 5 and len(title.split()) <= 5
     return f"{title}: {value}" if short else title
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from memgraph_server.language.local_extractor.tables import tables
 
 PLAIN = 0.92
-_CONDITIONAL = frozenset({"if", "unless", "whether", "lest"})
+_CONDITIONAL = frozenset({"if", "unless", "whether", "lest", "like", "though"})
 #: Clauses in the present after these have not happened yet.
 _NOT_YET = frozenset({"before", "until", "till", "once", "whenever", "as", "when"})
 _PREDICATES = frozenset({"VERB", "AUX"})

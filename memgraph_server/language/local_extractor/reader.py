@@ -174,6 +174,10 @@ def _prominent(token: Any) -> bool:
         first = first.head
     if token.dep_ in {"compound", "npadvmod", "amod"} or token.lemma_.lower() in _NO_THINGS:
         return False
+    if token.tag_ == "NNS" and first.dep_ in {"nsubj", "nsubjpass", "dobj"}:
+        return True
+    if token.dep_ == "conj" and not token.ent_type_ and token.lemma_.lower() not in _PEOPLE:
+        return bool(kin_of(token.lemma_.lower())[0])
     if first.dep_ in {"nsubj", "nsubjpass"} and not token.ent_type_ and token.lemma_.lower() not in _PEOPLE:
         return bool(kin_of(token.lemma_.lower())[0]) or token.lemma_.lower() in tables().pets
     return first.dep_ not in {"pobj", "poss"} or token.ent_type_ == "PERSON" or bool(kin_of(token.lemma_.lower())[0])
@@ -208,7 +212,10 @@ def leftovers(page: Page) -> list[Draft]:
     return [Draft(speaker, "talked about", p, 0.85, Manner.EVENT, (t,), salience=0.1) for _, t, p in best[:1]]
 
 
-_EMPTY_STARTS = frozenset("congrats congratulations thanks thank long you tips little own true whole".split())
+_EMPTY_STARTS = frozenset(
+    "bye woohoo woah whoa yay aw aww haha nah lol congrats congratulations thanks thank long you tips little own "
+    "true whole".split()
+)
 
 
 def _commands(sentence: Any) -> bool:
@@ -219,7 +226,12 @@ def _commands(sentence: Any) -> bool:
 def _worth(page: Page, token: Any, phrase: Phrase) -> bool:
     """Named, or described by more than praise; not the people who talk, nor what they do for each other."""
     words = phrase.text.lower().split()
-    if words[0] in _EMPTY_STARTS or token.lemma_.lower() in {"see", "tip", "congratulation", "question"}:
+    speakers = {page.scene.speaker.lower().split()[0], *page.scene.listener.lower().split()[:1]}
+    if (
+        words[0] in _EMPTY_STARTS
+        or speakers & set(words)
+        or token.lemma_.lower() in {"see", "tip", "congratulation", "question"}
+    ):
         return False
     if phrase.text in {page.scene.speaker, page.scene.listener} or phrase.owner == page.scene.listener:
         return False

@@ -34,7 +34,9 @@ def read_request(page: Page, sentence: Any) -> Iterator[Draft] | None:
     subject = next((c for c in verb.children if c.dep_ in {"nsubj", "nsubjpass", "expl", "csubj"}), None)
     if subject is None and verb.tag_ == "VB" and not any(c.lower_ == "to" for c in verb.children if c.dep_ == "aux"):
         asked = _to_assistant(page) and verb.lemma_.lower() in _ASKING
-        return _asked(page, verb) if asked else recommended_by_command(page, verb)
+        if asked or _to_assistant(page):
+            return _asked(page, verb) if asked else iter(())
+        return recommended_by_command(page, verb)
     asking = "?" in sentence.text[-3:] and subject is not None and subject.lower_ == "you"
     willing = any(c.dep_ == "aux" and c.lower_ in _WILLING for c in verb.children)
     if asking and willing and _to_assistant(page) and verb.lemma_.lower() in _ASKING:

@@ -34,8 +34,8 @@ _WORK_NOUNS = frozenset({"job", "work", "company", "position", "firm", "career",
 _COMPANIONS = frozenset({"with", "for", "from", "to", "at", "in"})
 _NAMED_TYPES = frozenset({"person", "place", "organization"})
 _NO_ACTIVITY = frozenset(
-    "have get go come want try make take need start begin end find give put turn use bring lead stick speak "
-    "help mean".split()
+    "have get go come want try make take need start begin end find give put turn use bring lead stick speak help "
+    "mean".split()
 )
 
 
@@ -171,7 +171,8 @@ def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     verb, mood = clause.verb, clause.mood
     if verb.tag_ == "MD" or clause.lemma in {*tables().idle_verbs, *LINKING, *_NO_ACTIVITY, "should", "would"}:
         return
-    if mood.negated or objects_of(verb) or clause.children("ccomp", "xcomp"):
+    shared_participle = verb.dep_ == "conj" and verb.tag_ == "VBN"
+    if mood.negated or shared_participle or objects_of(verb) or clause.children("ccomp", "xcomp"):
         return
     phrase = verb_phrase(page, verb, "gerund")
     if phrase is not None and head.type in {"person", "animal"}:
