@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -39,12 +39,12 @@ from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
 from memgraph_server.retrieval.repair import Repairs
 from memgraph_server.retrieval.signals import rarity
 from memgraph_server.retrieval.wanted import RelationTable, wanted_relations, with_narrower
-from memgraph_server.stores.port import AsOf, GraphStore
+from memgraph_server.stores.port import AsOf, Floats, GraphStore, TurnCard
 
 #: Turns looked at to learn who speaks in a namespace.
 SPEAKERS_SEEN = 32
 #: Facts found by the question's vector; the heads of the best few are roots where the question names none.
-NEAREST_FACTS = 20
+NEAREST_FACTS = 12
 ROOTS = 3
 #: Facts returned at most.
 MOST_FACTS = 40
@@ -238,24 +238,30 @@ class _Asking:
 
     def chosen(self, ranked: Ranked, pointed: _Pointed, tokenizer: Tokenizer) -> tuple[EvidenceTurn, ...]:
         """Whole turns within the budget, in the order they were said."""
-        limit = self.question.token_budget
-        ids = [card.turn_id for card in ranked.cards]
-        texts = {turn.id: turn for turn in self.store.turns(self.namespace, ids)}
-        places = [place for place, turn_id in enumerate(ids) if turn_id in texts]
-        tokens = [tokenizer(texts[ids[place]].full_text()) for place in places]
-        vectors = _vectors(ranked, places)
-        scores = ranked.fused.score[places].tolist()
+        cards = ranked.cards
+        tokens = self._tokens(cards, tokenizer)
+        scores = ranked.fused.score.tolist()
+        places = budget.choose(tokens, scores, self.question.token_budget, _vectors(cards))
+        texts = {turn.id: turn for turn in self.store.turns(self.namespace, [cards[p].turn_id for p in places])}
         found = [
             EvidenceTurn(
-                turn=texts[ids[places[best]]],
-                tokens=tokens[best],
-                score=scores[best],
-                reached_by=pointed.reached_by.get(ids[places[best]], "search"),
-                facts=tuple(dict.fromkeys(pointed.facts.get(ids[places[best]], ()))),
+                turn=texts[cards[place].turn_id],
+                tokens=tokens[place],
+                score=scores[place],
+                reached_by=pointed.reached_by.get(cards[place].turn_id, "search"),
+                facts=tuple(dict.fromkeys(pointed.facts.get(cards[place].turn_id, ()))),
             )
-            for best in budget.choose(tokens, scores, limit, vectors)
+            for place in places
+            if cards[place].turn_id in texts
         ]
         return tuple(sorted(found, key=lambda one: (one.turn.at, one.turn.session_id, one.turn.position)))
+
+    def _tokens(self, cards: Sequence[TurnCard], tokenizer: Tokenizer) -> list[int]:
+        """The default needs no text: a card knows how many characters its turn has. Others read every candidate."""
+        if tokenizer is four_characters_a_token:
+            return [-(-card.characters // 4) for card in cards]
+        texts = {turn.id: turn.full_text() for turn in self.store.turns(self.namespace, [c.turn_id for c in cards])}
+        return [tokenizer(texts.get(card.turn_id, "")) for card in cards]
 
 
 def stated_period(question: Question) -> Interval | None:
@@ -272,13 +278,13 @@ def _minimum_confidence(reading: Reading) -> float:
     return 0.0 if reading.uncertain else STABLE_THRESHOLD
 
 
-def _vectors(ranked: Ranked, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    known = [ranked.cards[place].pooled for place in places]
-    dimension = next((len(vector) for vector in known if vector is not None), 0)
+def _vectors(cards: Sequence[TurnCard]) -> Floats:
+    """Shape (cards, dimension), a row of zeros where a turn has no vector yet; (0, 0) where none has."""
+    dimension = next((len(card.pooled) for card in cards if card.pooled is not None), 0)
     if not dimension:
         return np.zeros((0, 0), np.float32)
     nothing = np.zeros(dimension, np.float32)
-    return np.stack([nothing if vector is None else vector for vector in known])
+    return np.stack([nothing if card.pooled is None else card.pooled for card in cards])
 
 
 def _facts(walked: Walked, near: Sequence[Step], returned: set[str]) -> tuple[EvidenceFact, ...]:

@@ -20,6 +20,8 @@ from memgraph_server.retrieval.evidence import Path
 CASCADE = 5
 #: Cosine from which two turns of this memory are as good as the same.
 NEAR_DUPLICATE = 0.97
+#: How many of the best candidates are compared with each other.
+COMPARED = 120
 
 
 def choose(tokens: Sequence[int], scores: Sequence[float], budget: int, vectors: NDArray[np.float32]) -> list[int]:
@@ -43,9 +45,9 @@ def _repeated(order: Sequence[int], vectors: NDArray[np.float32]) -> set[int]:
     """Candidates that nearly repeat a better one."""
     if not len(vectors):
         return set()
-    ranked = vectors[list(order)]
+    ranked = vectors[list(order[:COMPARED])]
     alike = np.tril(ranked @ ranked.T >= NEAR_DUPLICATE, k=-1)
-    return {place for row, place in enumerate(order) if bool(alike[row].any())}
+    return {place for row, place in enumerate(order[:COMPARED]) if bool(alike[row].any())}
 
 
 def path_turns(paths: Sequence[Path], worths: Sequence[float]) -> dict[str, float]:

@@ -6,25 +6,25 @@ that such a relation has ("live" → "live in"). Relations outside the table are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
-from memgraph_server.memory.terms import STOPWORDS, content_terms
+from memgraph_server.memory.terms import STOPWORDS
 from memgraph_server.retrieval.cues import Kind
 from memgraph_server.retrieval.question import Reading
 from memgraph_server.retrieval.repair import RelationSchema
 
 _LONGEST_PHRASE = 3
-_MOST_WORDS = 32
+_MOST_WORDS = 20
 _PREPOSITIONS: dict[Kind, tuple[str, ...]] = {
     Kind.WHERE: ("in", "at", "to", "from"),
     Kind.WHO: ("with", "to", "of"),
     Kind.WHEN: ("on", "in"),
 }
-_ALWAYS = ("at", "as", "in", "to")
 
 
-class RelationTable(RelationSchema, Protocol):
+class RelationTable(RelationSchema, Hashable, Protocol):
     @property
     def names(self) -> Sequence[str]: ...
     def canonical(self, phrase: str) -> str: ...
@@ -33,8 +33,14 @@ class RelationTable(RelationSchema, Protocol):
 def wanted_relations(reading: Reading, table: RelationTable) -> tuple[str, ...]:
     """Names from the table, in the order the question says them, each once."""
     known = frozenset(table.names)
-    named = (table.canonical(phrase) for phrase in _phrases(reading))
+    named = (_meant(table, phrase) for phrase in _phrases(reading))
     return tuple(dict.fromkeys(name for name in named if name in known))
+
+
+@lru_cache(maxsize=4096)
+def _meant(table: RelationTable, phrase: str) -> str:
+    """Cached, since questions are made of the same verbs and a table is never changed."""
+    return table.canonical(phrase)
 
 
 def with_narrower(relations: Sequence[str], table: RelationSchema) -> frozenset[str]:
@@ -45,13 +51,14 @@ def with_narrower(relations: Sequence[str], table: RelationSchema) -> frozenset[
 
 
 def _phrases(reading: Reading) -> Iterator[str]:
-    """Runs of up to three words that hold a content word, each also with the prepositions of the question's form."""
+    """Runs of up to three words that begin with a content word; a word also with the prepositions of the question's
+    form, since "where does Ann live" leaves them out."""
     words = reading.bare.casefold().strip("?!. ").split()[:_MOST_WORDS]
-    prepositions = dict.fromkeys((*_PREPOSITIONS.get(reading.kind, ()), *_ALWAYS))
+    prepositions = _PREPOSITIONS.get(reading.kind, ())
     for length in range(_LONGEST_PHRASE, 0, -1):
         for first in range(len(words) - length + 1):
             run = words[first : first + length]
-            if run[0] not in STOPWORDS and content_terms(run[0]):
+            if run[0] not in STOPWORDS:
                 phrase = " ".join(run)
                 yield phrase
                 if length == 1:
