@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from memgraph_server.errors import ModelUnavailable, UnusableReply
+from memgraph_server.language.language_model import wire
 from memgraph_server.language.language_model.dialects import Dialect, Form
 from memgraph_server.language.language_model.endpoints import Endpoint
 from memgraph_server.language.language_model.faults import Fault, Kind, of_error
@@ -48,8 +49,6 @@ _DOWN, _WRONG = 5.0, 60.0
 _SECOND_TEMPERATURE = 0.4
 #: What a prompt that an endpoint does not take comes to; a bad form only where the endpoint has taken others.
 _REJECTED = {Kind.TOO_LONG: Trouble.TOO_LONG, Kind.REFUSED: Trouble.REFUSED, Kind.FORM: Trouble.REFUSED}
-#: Characters a token, for reserving; the endpoint's own count settles it.
-_CHARACTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +200,14 @@ class CompatibleModel:
     ) -> tuple[Given, Usage]:
         def call(one: _Try) -> Given:
             parameters = one.dialect.parameters(schema, max_tokens, temperature)
-            sent = _sent(messages)
+            sent = wire.sent(messages)
             completion = self._client(endpoint).chat.completions.create(
-                model=endpoint.model, messages=sent, extra_headers=_key(endpoint), **parameters
+                model=endpoint.model, messages=sent, extra_headers=wire.key(endpoint), **parameters
             )
-            one.usage = _usage(completion, sent)
-            return _given(completion)
+            one.usage = wire.usage(completion, sent)
+            return wire.given(completion)
 
-        estimate = max_tokens + sum(len(message.text) for message in messages) // _CHARACTERS
+        estimate = max_tokens + sum(len(message.text) for message in messages) // wire.CHARACTERS
         try:
             return self._call(endpoint, call, estimate=estimate, structured=True)
         except _Rejected as error:
@@ -317,18 +316,18 @@ class CompatibleModel:
     # -- what is sent otherwise
 
     def _pieces(self, endpoint: Endpoint, messages: Sequence[Message], max_tokens: int) -> Iterator[str | Usage]:
-        sent = _sent(messages)
+        sent = wire.sent(messages)
 
         def begin(one: _Try) -> tuple[Any, str]:
             parameters = dict(one.dialect.parameters(None, max_tokens, 0.0))
             if one.dialect.stream_usage:
                 parameters["stream_options"] = {"include_usage": True}
             stream = self._client(endpoint).chat.completions.create(
-                model=endpoint.model, messages=sent, extra_headers=_key(endpoint), stream=True, **parameters
+                model=endpoint.model, messages=sent, extra_headers=wire.key(endpoint), stream=True, **parameters
             )
-            return stream, _first(stream)
+            return stream, wire.first(stream)
 
-        estimate = max_tokens + _length(sent) // _CHARACTERS
+        estimate = max_tokens + wire.length(sent) // wire.CHARACTERS
         try:
             (stream, first), usage = self._call(endpoint, begin, estimate=estimate, stays=True)
         except _Rejected as error:
@@ -347,8 +346,8 @@ class CompatibleModel:
         counted = Usage()
         try:
             for chunk in stream:
-                counted = _usage(chunk, sent) if getattr(chunk, "usage", None) else counted
-                piece = _delta(chunk)
+                counted = wire.usage(chunk, sent) if getattr(chunk, "usage", None) else counted
+                piece = wire.delta(chunk)
                 length += len(piece)
                 yield piece
         except Exception as error:
@@ -356,17 +355,17 @@ class CompatibleModel:
             if fault is None:
                 raise
             raise ModelUnavailable(endpoint.failing("its answer broke off")) from None
-        yield counted if counted.calls else Usage(1, _length(sent) // _CHARACTERS, length // _CHARACTERS)
+        yield counted if counted.calls else Usage(1, wire.length(sent) // wire.CHARACTERS, length // wire.CHARACTERS)
 
     def _word_from(self, endpoint: Endpoint) -> Callable[[_Try], None]:
         def call(one: _Try) -> None:
-            sent, parameters = _sent([Message("user", "Say: ok")]), one.dialect.parameters(None, 8, 0.0)
+            sent, parameters = wire.sent([Message("user", "Say: ok")]), one.dialect.parameters(None, 8, 0.0)
             completion = self._client(endpoint).chat.completions.create(
-                model=endpoint.model, messages=sent, extra_headers=_key(endpoint), **parameters
+                model=endpoint.model, messages=sent, extra_headers=wire.key(endpoint), **parameters
             )
             if not hasattr(completion, "choices"):
                 raise ValueError("no completion")
-            one.usage = _usage(completion, sent)
+            one.usage = wire.usage(completion, sent)
 
         return call
 
@@ -374,7 +373,7 @@ class CompatibleModel:
         """Names of the endpoint's models, where it tells them; some do not."""
         try:
             return tuple(
-                sorted(str(model.id) for model in self._client(endpoint).models.list(extra_headers=_key(endpoint)))
+                sorted(str(model.id) for model in self._client(endpoint).models.list(extra_headers=wire.key(endpoint)))
             )
         except Exception as error:
             if of_error(error, endpoint) is None and not isinstance(error, AttributeError):
@@ -385,7 +384,7 @@ class CompatibleModel:
         where = (endpoint.base_url, endpoint.key)
         with self._lock:
             if where not in self._clients:
-                self._clients[where] = _connected(endpoint)
+                self._clients[where] = wire.connected(endpoint)
             return self._clients[where]
 
 
@@ -425,91 +424,3 @@ def _simpler(dialect: Dialect, fault: Fault, structured: bool, settled: bool) ->
         return dialect.simpler(fault.about, structured=structured)
     guess = fault.kind is Kind.RETRY and fault.status >= 500 and structured and not settled
     return replace(dialect, form=Form.OBJECT_BY_SCHEMA) if guess and dialect.form is Form.SCHEMA else None
-
-
-def _connected(endpoint: Endpoint) -> OpenAI:
-    try:
-        import openai
-    except ImportError as error:
-        raise ModelUnavailable("the openai package is not installed: pip install openai") from error
-    from memgraph_server.settings import is_loopback
-
-    quiet = ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
-    left_out = [f"X-Stainless-{name}" for name in quiet] + ["OpenAI-Organization", "OpenAI-Project"]
-    headers: dict[str, Any] = {name: openai.Omit() for name in left_out}
-    local = is_loopback(endpoint.shown.partition("://")[2].partition("/")[0].rpartition(":")[0] or "")
-    return openai.OpenAI(
-        base_url=endpoint.base_url,
-        api_key=endpoint.key or "none",
-        timeout=openai.Timeout(endpoint.timeout, connect=min(5.0, endpoint.timeout)),
-        max_retries=0,
-        default_headers=headers,
-        http_client=openai.DefaultHttpxClient(trust_env=False) if local else None,
-    )
-
-
-def _key(endpoint: Endpoint) -> Mapping[str, Any]:
-    """Nothing where the client sends the key by itself; where there is none, none is sent."""
-    import openai
-
-    return {} if endpoint.key else {"Authorization": openai.Omit()}
-
-
-def _sent(messages: Sequence[Message]) -> list[Any]:
-    """As the endpoint takes them: without NUL and half surrogate pairs, which are no text in JSON of every server."""
-    return [{"role": one.role, "content": clean(one.text)} for one in messages]
-
-
-def clean(text: str) -> str:
-    """The text with as many characters, all of which any server takes."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return "".join("\ufffd" if "\ud800" <= each <= "\udfff" or each == "\0" else each for each in text)
-
-
-def _length(sent: Sequence[Mapping[str, Any]]) -> int:
-    return sum(len(one["content"]) for one in sent)
-
-
-def _given(completion: Any) -> Given:
-    """The text of a completion, or why there is none. Every member may be absent."""
-    choices = getattr(completion, "choices", None)
-    if not choices:
-        if choices is None:
-            raise ValueError("no completion")  # another program's answer, or an error with status 200
-        return Given("", Trouble.EMPTY)
-    message, finish = getattr(choices[0], "message", None), getattr(choices[0], "finish_reason", None)
-    if getattr(message, "refusal", None) or finish == "content_filter":
-        return Given("", Trouble.REFUSED)
-    text = getattr(message, "content", None)
-    if not isinstance(text, str) or not text.strip():
-        return Given("", Trouble.EMPTY, finish == "length")
-    return Given(text, Trouble.NONE, finish == "length")
-
-
-def _first(stream: Any) -> str:
-    """The first piece of text; "" where the stream ends without one."""
-    for chunk in stream:
-        piece = _delta(chunk)
-        if piece:
-            return piece
-    return ""
-
-
-def _delta(chunk: Any) -> str:
-    choices = getattr(chunk, "choices", None)
-    text = getattr(getattr(choices[0], "delta", None), "content", None) if choices else None
-    return text if isinstance(text, str) else ""
-
-
-def _usage(completion: Any, sent: Sequence[Mapping[str, Any]]) -> Usage:
-    """As the endpoint counted, else estimated."""
-    counted = getattr(completion, "usage", None)
-    prompt, completed = getattr(counted, "prompt_tokens", None), getattr(counted, "completion_tokens", None)
-    choices = getattr(completion, "choices", None) or [None]
-    text = getattr(getattr(choices[0], "message", None), "content", None) or ""
-    return Usage(
-        1,
-        prompt if isinstance(prompt, int) else _length(sent) // _CHARACTERS,
-        completed if isinstance(completed, int) else len(text) // _CHARACTERS,
-    )
