@@ -161,15 +161,12 @@ def show(result: Mapping[str, Any], console: Console) -> None:
 def _recall_table(result: Mapping[str, Any]) -> Table:
     categories = list(next(iter(result["budgets"].values()))["questions_by_category"])
     table = Table(title=f"Evidence recall, {result['file']} (percent of questions with all evidence returned)")
-    for column in ("budget", "policy", "all", "95 %", "partial", *categories):
+    for column in ("budget", "policy", "all", "partial", *categories):
         table.add_column(column.replace("_", " "), justify="left" if column == "policy" else "right")
     for budget in result["budgets"]:
         for policy, figures in _policies(result, budget):
-            low, high = figures["intervals"]["all"]
-            shown = [f"{figures[c]:.1f}" for c in categories]
-            table.add_row(
-                budget, policy, f"{figures['all']:.1f}", f"{low:.1f}–{high:.1f}", f"{figures['partial']:.1f}", *shown
-            )
+            shown = [f"{figures[c]:.1f}" for c in ("all", "partial", *categories)]
+            table.add_row(budget, policy.replace("_", " "), *shown)
         table.add_section()
     return table
 
@@ -183,9 +180,10 @@ def _line(budget: str, figures: Mapping[str, Any]) -> str:
     ages = ", ".join(f"{name.replace('_', ' ')} {split['recall']:.0f}" for name, split in figures["by_age"].items())
     spread = figures["leave_one_conversation_out"]
     without = f"; leaving one conversation out {spread[0]:.1f}–{spread[1]:.1f}" if spread else ""
+    low, high = figures["intervals"]["all"]
     return (
-        f"{budget} tokens: {figures['questions']} questions; all evidence by the graph"
-        f" {figures['reached_by_graph']:.1f} %; sessions back: {ages}{without}"
+        f"{budget} tokens: {figures['questions']} questions, 95 % interval {low:.1f}–{high:.1f}; all evidence by the"
+        f" graph {figures['reached_by_graph']:.1f} %; sessions back: {ages}{without}"
     )
 
 
