@@ -1,7 +1,7 @@
 """The contract over random histories: whatever is written, in whatever order, reads agree with a plain model.
 
-The model keeps a list of assertions and asks `believe` for each key: the definition of belief, over all assertions, with
-merges followed and withdrawn ones left out. The store keeps versions and revises them. They must agree after every
+The model keeps a list of assertions and asks `believe` for each key: the definition of belief, over all assertions,
+with merges followed and withdrawn ones left out. The store keeps versions and revises them. They must agree after every
 step, now and, for every earlier instant, as they did then (laws 1 to 6).
 """
 
@@ -203,7 +203,7 @@ class HistoryContract:
     def test_random_histories_are_believed_as_the_model_says_now_and_as_of_every_past(
         self, new_store: Callable[..., Store]
     ) -> None:
-        machine = type("OfThisStore", (Histories,), {"make": staticmethod(lambda: new_store())})
+        machine = type("OfThisStore", (Histories,), {"make": staticmethod(new_store)})
         checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
         # A store's steps are slow, and so would shrinking them be: minutes. The example found is short enough to read.
         phases = (Phase.explicit, Phase.reuse, Phase.generate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memgraph_server.errors import InvalidInput
-from memgraph_server.stores.port import AsOf
+from memgraph_server.stores.port import AsOf, FactView
 from tests.stores.material import DAY, NOW, Store, claim, entity_id, outcome, tell, turn
 
 LATER = NOW + 100 * DAY
@@ -69,7 +69,8 @@ class ReadContract:
     def test_pages_together_are_the_whole_list_each_fact_once(self, store: Store, size: int) -> None:
         tell(store, "n", *(claim(f"p{i % 3}", "likes", f"t{i}", NOW + i // 2) for i in range(20)))
         whole = store.timeline("n").facts
-        seen, cursor = [], None
+        seen: list[FactView] = []
+        cursor = None
         while True:
             page = store.timeline("n", limit=size, cursor=cursor)
             assert len(page.facts) <= size

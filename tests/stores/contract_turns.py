@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -155,7 +156,7 @@ class TurnContract:
 
     def test_ids_that_nobody_has_are_not_found(self, store: Store) -> None:
         store.append_turns("n", [turn("a")], job_id="j", now=NOW)
-        asked = [
+        asked: list[Callable[[], object]] = [
             lambda: store.job("n", "x"),
             lambda: store.turn_status("n", "x"),
             lambda: store.previous_turns("n", "x", 1),

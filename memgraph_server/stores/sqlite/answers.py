@@ -61,7 +61,8 @@ class Answers:
 
     connection: sqlite3.Connection
     namespace: int
-    _handles: dict[str, int] = field(default_factory=dict)
+    handles: dict[str, int] = field(default_factory=dict)
+    triples: dict[tuple[int, str, int], int] = field(default_factory=dict)
 
     def revise(self, revising: Any) -> Any:
         """Run a revision (`Revising`) to its end; what it returns."""
@@ -73,10 +74,21 @@ class Answers:
             return finished.value
 
     def handle(self, entity_id: str) -> int:
-        known = self._handles.get(entity_id)
+        known = self.handles.get(entity_id)
         if known is None:
             query = "SELECT handle FROM entity WHERE namespace = ? AND id = ?"
-            known = self._handles[entity_id] = self.connection.execute(query, (self.namespace, entity_id)).fetchone()[0]
+            known = self.handles[entity_id] = self.connection.execute(query, (self.namespace, entity_id)).fetchone()[0]
+        return known
+
+    def triple(self, ends: tuple[int, str, int]) -> int:
+        """Its number; 0 where there is none."""
+        known = self.triples.get(ends)
+        if known is None:
+            query = "SELECT number FROM triple WHERE namespace = ? AND head = ? AND relation = ? AND tail = ?"
+            row = self.connection.execute(query, (self.namespace, *ends)).fetchone()
+            if row is None:
+                return 0
+            known = self.triples[ends] = row[0]
         return known
 
     @singledispatchmethod
@@ -87,15 +99,17 @@ class Answers:
     def _slice(self, request: Slice) -> Sliced:
         values = self._values(request.key, tail=request.tail)
         where = f"{_KEY} AND s.anchor = s.valid_from{self._tails(request.tail)}"
-        if request.limit is not None:
-            query = f"SELECT count(*) FROM (SELECT 1 FROM stake s WHERE {where} LIMIT :limit)"
-            if self.connection.execute(query, {**values, "limit": request.limit + 1}).fetchone()[0] > request.limit:
-                return Sliced(None, ())
+        if request.limit is not None and self._more_than(request.limit, where, values):
+            return Sliced(None, ())
         assertions = tuple(
             self._assertions(request.key, f"SELECT {_CLAIM} FROM stake s {_JOINED} WHERE {where}", values)
         )
         facts = self._facts(request.key, self._of_tail(request.key, request.tail, values), values)
         return Sliced(assertions, tuple(facts))
+
+    def _more_than(self, limit: int, where: str, values: dict[str, Any]) -> bool:
+        query = f"SELECT 1 FROM stake s WHERE {where} LIMIT 1 OFFSET {limit}"
+        return self.connection.execute(query, values).fetchone() is not None
 
     @answer.register
     def _current_facts(self, request: CurrentFacts) -> tuple[Fact, ...]:
@@ -299,11 +313,7 @@ class Answers:
         """Which current facts: the key's, by its index, or a tail's, by its triple."""
         if tail is None:
             return "f.namespace = :namespace AND f.head = :head AND f.relation = :relation AND f.recorded_to IS NULL"
-        query = "SELECT number FROM triple WHERE namespace = ? AND head = ? AND relation = ? AND tail = ?"
-        row = self.connection.execute(
-            query, (self.namespace, self.handle(key.head), key.relation, self.handle(tail))
-        ).fetchone()
-        values["triple"] = row[0] if row else 0
+        values["triple"] = self.triple((values["head"], key.relation, self.handle(tail)))
         return "f.namespace = :namespace AND f.triple = :triple AND f.recorded_to IS NULL"
 
     def _facts(self, key: Key, where: str, values: dict[str, Any]) -> Iterator[Fact]:

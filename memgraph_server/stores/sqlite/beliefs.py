@@ -159,6 +159,7 @@ class Beliefs:
         if known is None:
             query = "SELECT id FROM entity WHERE handle = ?"
             known = self._ids[handle] = self.connection.execute(query, (handle,)).fetchone()[0]
+            self.answers.handles[known] = handle
         return known
 
     # -- facts
@@ -204,15 +205,17 @@ class Beliefs:
 
     def triple(self, head: int, relation: str, tail: int, vector: Floats | None) -> int:
         """Its number, made where it is new; a vector is written where it has none yet."""
-        query = """
-            SELECT t.number, v.number FROM triple t
-            LEFT JOIN triple_vector v ON v.namespace = t.namespace AND v.triple = t.number
-            WHERE t.namespace = ? AND t.head = ? AND t.relation = ? AND t.tail = ?"""
-        row = self.connection.execute(query, (self.namespace, head, relation, tail)).fetchone()
-        number, embedded = row or (self._new_triple(head, relation, tail), None)
-        if embedded is None and vector is not None:
+        number = self.answers.triple((head, relation, tail))
+        new = number == 0
+        if new:
+            number = self.answers.triples[head, relation, tail] = self._new_triple(head, relation, tail)
+        if vector is not None and (new or not self._embedded(number)):
             write_triple_vector(self.connection, self.namespace, (number, head, tail), vector, self.space)
-        return int(number)
+        return number
+
+    def _embedded(self, triple: int) -> bool:
+        query = "SELECT 1 FROM triple_vector WHERE namespace = ? AND triple = ?"
+        return self.connection.execute(query, (self.namespace, triple)).fetchone() is not None
 
     def _new_triple(self, head: int, relation: str, tail: int) -> int:
         names = {handle: name for handle, _, name in entities.names_of(self.connection, (head, tail))}

@@ -23,14 +23,15 @@ POOL_SIZE = 8
 
 _SETTINGS = (
     f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}",
-    "PRAGMA auto_vacuum = INCREMENTAL",  # has its effect only in a file without tables
-    "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA secure_delete = ON",  # erased text is overwritten, not only unlinked
     "PRAGMA temp_store = MEMORY",  # no text in temporary files
     "PRAGMA cache_size = -32768",
 )
+
+#: Kept in the file, so set once, while it is empty: setting them again would wait for whoever writes.
+_SETTINGS_OF_FILE = ("PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL")
 
 _REASONS = {
     sqlite3.SQLITE_BUSY: "it is locked by another process",
@@ -151,6 +152,9 @@ class Connections:
         try:
             for setting in _SETTINGS:
                 connection.execute(setting)
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                for setting in _SETTINGS_OF_FILE:
+                    connection.execute(setting)
         except BaseException:
             connection.close()
             raise

@@ -47,11 +47,16 @@ class Space:
         length = float(np.linalg.norm(values))
         if length == 0.0 or not np.isfinite(length):
             return None
-        return np.pad(values / np.float32(length), (0, self.width - self.dimension))
+        unit = values / np.float32(length)
+        return unit if self.width == self.dimension else np.pad(unit, (0, self.width - self.dimension))
 
 
 def embedder_number(connection: sqlite3.Connection, space: Space) -> int:
     """The embedder's number in the store, made where it is new; inside a write."""
+    query = "SELECT id FROM embedder WHERE name = ? AND dimension = ?"
+    row = connection.execute(query, (space.embedder, space.dimension)).fetchone()
+    if row is not None:
+        return int(row[0])
     query = """
         INSERT INTO embedder (name, dimension) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET dimension = excluded.dimension RETURNING id"""
@@ -92,9 +97,8 @@ def write_turn_vectors(
         tokens,
         json.dumps(pieces, ensure_ascii=False),
     )
-    connection.execute("DELETE FROM turn_vector WHERE namespace = ? AND turn = ?", (namespace, turn))
     query = """
-        INSERT INTO turn_vector (namespace, turn, embedder, pooled, bits, token_bits, pieces)
+        INSERT OR REPLACE INTO turn_vector (namespace, turn, embedder, pooled, bits, token_bits, pieces)
         VALUES (?, ?, ?, ?, ?, ?, ?)"""
     connection.execute(query, row)
 
@@ -105,8 +109,9 @@ def _tokens(vectors: TurnVectors, space: Space) -> tuple[bytes, tuple[str, ...]]
     pieces = tuple(_storable(piece) for piece in vectors.pieces)
     if tokens.ndim != 2 or tokens.shape != (len(pieces), space.dimension) or not pieces:
         return b"", ()
-    padded = np.pad(np.nan_to_num(tokens), ((0, 0), (0, space.width - space.dimension)))
-    return sign_bits(padded).tobytes(), pieces
+    if space.width != space.dimension:
+        tokens = np.pad(tokens, ((0, 0), (0, space.width - space.dimension)))
+    return sign_bits(tokens).tobytes(), pieces
 
 
 def _storable(piece: str) -> str:
@@ -116,14 +121,13 @@ def _storable(piece: str) -> str:
 def write_triple_vector(
     connection: sqlite3.Connection, namespace: int, triple: tuple[int, int, int], vector: Floats | None, space: Space
 ) -> None:
-    """`triple`: its number, and its head and tail, the groups it can be searched within."""
+    """`triple`: its number, and its head and tail, the groups it can be searched within. Replaces one that is there."""
     usable = space.usable(vector)
     if usable is None:
         return
     number, head, tail = triple
-    connection.execute("DELETE FROM triple_vector WHERE namespace = ? AND triple = ?", (namespace, number))
     query = """
-        INSERT INTO triple_vector (namespace, triple, head, tail, embedder, pooled, bits)
+        INSERT OR REPLACE INTO triple_vector (namespace, triple, head, tail, embedder, pooled, bits)
         VALUES (?, ?, ?, ?, ?, ?, ?)"""
     stored = (embedder_number(connection, space), quantized(usable), sign_bits(usable).tobytes())
     connection.execute(query, (namespace, number, head, tail, *stored))
