@@ -21,7 +21,7 @@ SAID = {
     "2026-02-09-training-0": ("flu", "on hold"),
     "2026-02-15-training-0": ("80% better",),
     "2026-02-15-training-4": ("Option 1",),
-    "2026-02-12-first-aid-4": ("72%",),
+    "2026-02-26-first-aid-0": ("72%", "shock"),
     "2026-03-20-first-aid-0": ("88%",),
     "2026-04-02-first-aid-2": ("HLTAID011", "March 31st, 2026", "March 31st, 2029"),
 }
