@@ -10,8 +10,8 @@ Rules:
 - no exception ends a thread;
 - there are two threads, so that one session is applied while the next is parsed (both use the models' own threads, see
   `actions/read_turns.py`);
-- a lease that is not given back runs out by itself, so a killed worker holds a session for `lease_seconds` at most;
-  a   worker slower than its lease is stopped by the store once another has the session: nothing is applied under a lost one.
+- a lease that is not given back runs out by itself, so a killed worker holds a session for `lease_seconds` at most; a
+  worker slower than its lease is stopped by the store once another has the session: it writes nothing any more.
 
 Nothing is decided here: `actions/read_turns.py` does.
 """

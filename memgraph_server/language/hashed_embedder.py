@@ -44,11 +44,11 @@ def _encode(text: str) -> Encoding:
 
 
 def _word(piece: str) -> Floats:
-    """The word itself weighs as much as its trigrams together."""
+    """The word itself has as much of the length as its trigrams together."""
     padded = f"<{piece}>"
     grams = [padded[start : start + 3] for start in range(len(padded) - 2)]
     row = np.zeros(_DIMENSION, dtype=np.float32)
-    for gram, weight in [(padded, float(len(grams))), *((gram, 1.0) for gram in grams)]:
+    for gram, weight in [(padded, len(grams) ** 0.5), *((gram, 1.0) for gram in grams)]:
         digest = hashlib.blake2b(gram.encode(), digest_size=8).digest()
         row[int.from_bytes(digest[:4], "big") % _DIMENSION] += weight if digest[4] & 1 else -weight
     return row

@@ -46,8 +46,20 @@ def _parsed(text: str, path: Path) -> Any:
 def read_document(document: Any, began: str | None = None) -> tuple[str, list[Session]]:
     for name, (recognizes, sessions) in FORMATS.items():
         if recognizes(document):
-            return name, sessions(document, began)
+            return name, _read(name, sessions, document, began)
     raise InvalidInput(
         "no format has this shape; known: this project's JSON, OpenAI messages, ChatGPT and Claude exports, LoCoMo",
         field="FILE",
     )
+
+
+def _read(
+    name: str, sessions: Callable[[Any, str | None], list[Session]], document: Any, began: str | None
+) -> list[Session]:
+    """A file that looks like an export and is none inside is the caller's to mend, however it is broken."""
+    try:
+        return sessions(document, began)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"this looks like {name}, but a part of it has another shape ({error})", field="FILE"
+        ) from None

@@ -1,0 +1,79 @@
+"""Reading turns: what the models are shown, what comes of their answers, and when a turn is tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from memgraph_server.actions.read_turns import CONTEXT, Retries, in_context, outcomes, reason
+from memgraph_server.language.hashed_embedder import HashedEmbedder
+from memgraph_server.language.port import Extraction, TurnInContext
+from memgraph_server.memory.proposals import Proposal
+from memgraph_server.memory.turns import Role, Turn
+
+
+def said(number: int, speaker: str = "Ann", role: Role = Role.USER) -> Turn:
+    return Turn(f"t{number}", "s", role, speaker, f"text {number}", at=number, position=number)
+
+
+def listeners(turns: Sequence[Turn], speakers: Sequence[str]) -> list[str]:
+    return [one.listener for one in in_context([], turns, speakers)]
+
+
+def test_each_turn_is_shown_with_the_few_before_it_in_and_out_of_its_batch() -> None:
+    before, batch = [said(n) for n in range(4)], [said(n) for n in range(4, 10)]
+    shown = list(in_context(before, batch, ["Ann"]))
+    assert [one.turn.id for one in shown] == [turn.id for turn in batch]
+    for one in shown:
+        numbers = [turn.position for turn in one.previous]
+        assert numbers == list(range(one.turn.position - CONTEXT, one.turn.position))
+
+
+def test_the_listener_is_the_other_of_two_and_nobody_in_a_crowd() -> None:
+    assert listeners([said(0, "Ann"), said(1, "Bob")], ["Ann", "Bob"]) == ["Bob", "Ann"]
+    assert listeners([said(0, "Ann")], ["Ann", "Bob", "Eve"]) == [""]
+    assert listeners([said(0, "Ann")], ["Ann"]) == [""]
+    assert listeners([said(0, "")], ["Ann", ""]) == [""]
+
+
+def test_waits_double_up_to_the_longest_and_tries_are_bounded() -> None:
+    retries = Retries(attempts=5, first_seconds=1, longest_seconds=6)
+    assert [retries.wait(tries) for tries in (1, 2, 3, 4, 50)] == [1, 2, 4, 6, 6]
+    assert [retries.final(tries) for tries in (1, 4, 5, 6)] == [False, False, True, True]
+
+
+def claim(**changes: object) -> Proposal:
+    return replace(Proposal("Ann", "lives_in", "Paris", valid_from=0, evidence_at=0), **changes)  # type: ignore[arg-type]
+
+
+def test_an_outcome_has_the_vectors_of_its_turn_and_of_its_own_triples() -> None:
+    turns = [TurnInContext(said(0)), TurnInContext(said(1))]
+    extractions = [Extraction((claim(), claim(tail="Rome"))), Extraction((claim(polarity="ending", tail=None),))]
+    embedder = HashedEmbedder()
+    first, second = outcomes(embedder, turns, extractions)
+    assert first.triple_vectors.keys() == {"Ann lives in Paris", "Ann lives in Rome"}
+    assert second.triple_vectors == {}
+    (expected,) = embedder.encode(["Ann lives in Paris"])
+    assert np.array_equal(first.triple_vectors["Ann lives in Paris"], expected.pooled)
+    assert first.vectors is not None
+    assert np.array_equal(first.vectors.pooled, embedder.encode(["text 0"])[0].pooled)
+
+
+@pytest.mark.parametrize("role", [Role.SYSTEM, Role.TOOL])
+def test_nothing_is_believed_because_of_a_prompt_or_a_tool(role: Role) -> None:
+    (outcome,) = outcomes(HashedEmbedder(), [TurnInContext(said(0, role=role))], [Extraction((claim(),))])
+    assert outcome.proposals == ()
+    assert outcome.vectors is not None
+
+
+def test_an_extractor_that_answers_for_another_number_of_turns_is_wrong() -> None:
+    with pytest.raises(ValueError, match="2 turns gave 1"):
+        outcomes(HashedEmbedder(), [TurnInContext(said(0)), TurnInContext(said(1))], [Extraction(())])
+
+
+def test_a_reason_can_always_be_stored() -> None:
+    assert reason(ValueError("a\0b\ud800" + "x" * 1000)).encode()
+    assert len(reason(ValueError("x" * 1000))) == 300
