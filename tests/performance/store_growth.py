@@ -270,11 +270,11 @@ def show(title: str, heads: Sequence[str], rows: Iterable[tuple[object, ...]]) -
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--sizes", type=int, nargs="+", default=[1_000, 10_000, 50_000], help="facts; 10000 100000 1000000"
+        "--sizes", type=int, nargs="+", default=[1_000, 10_000, 20_000], help="facts; 10000 100000 1000000"
     )
     parser.add_argument("--key", type=int, default=10_000, help="assertions of the large key")
     parser.add_argument("--turns", type=int, default=400)
-    parser.add_argument("--samples", type=int, default=60)
+    parser.add_argument("--samples", type=int, default=40)
     parser.add_argument("--folder", type=Path, help="where the stores are made; a temporary folder by default")
     parser.add_argument(
         "--only", choices=["growth", "keys", "overhead"], nargs="+", default=["growth", "keys", "overhead"]
