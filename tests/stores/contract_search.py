@@ -184,18 +184,18 @@ class SearchContract:
         tell(store, "n", *said)
         ann = entity_id(store, "n", "Ann")
 
-        def names(as_of: AsOf = AsOf(), confidence: float = 0.0, intents: frozenset[Intent] | None = None) -> set[str]:
+        def names(as_of: AsOf, confidence: float = 0.0, intents: frozenset[Intent] | None = None) -> set[str]:
             found = store.neighbours(
                 "n", ann, vector=None, as_of=as_of, minimum_confidence=confidence, intents=intents, limit=9
             )
             return {each.tail_name for each in found}
 
-        assert names() == {"tea", "cake", "rum"}
+        assert names(AsOf()) == {"tea", "cake", "rum"}
         assert names(AsOf(valid_at=NOW)) == {"tea", "rum"}
         assert names(AsOf(valid_at=NOW + 2 * DAY)) == {"cake", "rum"}
         assert names(AsOf(known_at=NOW - 1)) == set()
-        assert names(confidence=0.8) == {"tea", "rum"}
-        assert names(intents=frozenset({Intent.CAUSAL})) == {"rum"}
+        assert names(AsOf(), confidence=0.8) == {"tea", "rum"}
+        assert names(AsOf(), intents=frozenset({Intent.CAUSAL})) == {"rum"}
 
     @pytest.mark.parametrize("hub_is_head", [True, False], ids=["head", "tail"])
     def test_a_hubs_nearest_facts_are_found_among_thousands(self, store: Store, hub_is_head: bool) -> None:

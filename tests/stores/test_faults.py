@@ -70,8 +70,7 @@ def test_a_truncated_database_is_corrupt(store: SqliteStore, path: Path) -> None
     os.truncate(path, size // 2 // 4096 * 4096)
     broken = open_store(path)
     with pytest.raises(StoreCorrupt):
-        for i in range(2000):
-            broken.turns("n", [f"t{i}"])
+        broken.turns("n", [f"t{i}" for i in range(2000)])
     with pytest.raises(StoreCorrupt):
         broken.check()
 

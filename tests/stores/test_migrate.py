@@ -104,7 +104,8 @@ def test_a_migration_that_fails_leaves_nothing_of_itself(tmp_path: Path) -> None
 
 
 def test_a_statement_may_hold_semicolons_and_comments() -> None:
-    text = "-- one; two\nCREATE TABLE a (x DEFAULT ';'); -- end\nCREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;\nEND;\n-- last"
+    table = "-- one; two\nCREATE TABLE a (x DEFAULT ';'); -- end\n"
+    text = table + "CREATE TRIGGER t AFTER INSERT ON a BEGIN\n  SELECT 1;\nEND;\n-- last"
     assert [part.count("CREATE") for part in schema.statements(text)] == [1, 1]
 
 
