@@ -201,7 +201,7 @@ def test_a_shared_image_is_a_fact_of_the_one_who_shares_it() -> None:
 def test_list_items_of_an_assistant_are_suggested_by_their_titles_and_capped() -> None:
     line = "{n}. **Blue Door {letter}:** a place with very good food and long words"
     items = "\n".join(line.format(n=n, letter=chr(64 + n)) for n in range(1, 21))
-    found = claims(f"Here are some places:\n\n{items}", speaker="", role=Role.ASSISTANT, listener="")
+    found = claims(f"Here are some places you could try:\n\n{items}", speaker="", role=Role.ASSISTANT, listener="")
     assert ("Assistant", "suggested", "Blue Door A") in found
     assert len(found) == 8
 

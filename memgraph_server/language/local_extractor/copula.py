@@ -51,6 +51,8 @@ _WEAK_PREPOSITIONS = frozenset({"on", "for", "about", "like", "at", "with"})
 
 def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Draft]:
     """Facts of a clause whose verb is "be" (or "become", "feel", "turn"), about each head."""
+    if any(c.lower_ in {"here", "there"} for c in clause.children("advmod", "expl")):
+        return
     if clause.mood.modal in {"would", "could", "should", "must", "can"} or clause.mood.tense == "future":
         return
     owned = list(_of_possession(page, clause))
@@ -76,12 +78,12 @@ def _draft(
 
 def _complement(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     if token.dep_ == "acomp" or (token.pos_ == "ADJ" and token.dep_ in {"attr", "oprd"}):
-        for adjective in conjuncts(token):
+        for adjective in (a for a in conjuncts(token) if a.i == token.i or a.tag_ != "VBG"):
             yield from _adjective(page, clause, head, adjective)
     elif token.dep_ == "prep":
         yield from _preposition(page, clause, head, token)
     elif token.dep_ in {"attr", "oprd"} or (token.dep_ == "dobj" and clause.lemma == "become"):
-        for noun in conjuncts(token):
+        for noun in (n for n in conjuncts(token) if n.i == token.i or _introduced(n)):
             yield from _noun(page, clause, head, noun)
 
 
@@ -170,7 +172,9 @@ def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterat
 def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     subject = clause.subject
     favorite = next((c for c in token.children if c.lower_ in _FAVORITE), None)
-    bound = {"friend": ("friends with", "with"), "member": ("member of", "of")}.get(token.lemma_.lower())
+    bound = {"friend": ("friends with", "with"), "member": ("member of", "of"), "part": ("part of", "of")}.get(
+        token.lemma_.lower()
+    )
     others = _objects_of(page, token, bound[1]) if bound else []
     yield from (_draft(clause, head, bound[0], p, 0.9) for p in others if bound and p.text != head.text)
     if others:
@@ -184,13 +188,18 @@ def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draf
         yield from (_draft(clause, head, "likes", p, 0.7) for p in liked)
         return
     tail = noun_phrase(page, token, head.text)
-    if tail is None or tail.text == head.text:
+    if tail is None or tail.text == head.text or token.lemma_ in {"fan", "lover", "one"}:
         return
     if head.type == "person" and _is_job(token):
         yield _draft(clause, head, "occupation", Phrase(tail.text, "occupation"), 0.9)
     elif subject is not None and subject.lower_ not in {"it", "this", "that", "there"}:
         judged = any(c.lower_ in tables().praise for c in token.children) or subject.lower_ in SECOND
         yield _draft(clause, head, "is", tail, 0.15 if judged or subject.dep_ == "csubj" else 0.5)
+
+
+def _introduced(noun: Any) -> bool:
+    """A second thing that somebody is ("a nurse and a mother"), not one that "of" spoke of."""
+    return noun.pos_ == "PROPN" or any(c.dep_ in {"det", "poss"} for c in noun.children)
 
 
 def _is_job(token: Any) -> bool:

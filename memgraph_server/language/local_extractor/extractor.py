@@ -203,7 +203,8 @@ def _prepared(context: TurnInContext, cleaned: _Cleaned) -> _Reading:
     if turn.role not in {Role.USER, Role.ASSISTANT} or not is_english(turn.text[:READ_LIMIT]):
         return _Reading(context, scene, [], [])
     listed = list(items(turn.text[:READ_LIMIT])) if turn.role is Role.ASSISTANT else []
-    text = outside(turn.text[:READ_LIMIT]) if turn.role is Role.ASSISTANT else turn.text
+    pasted = speaker == "User" and turn.text.count("\n- ") + turn.text.count("\n* ") > 2
+    text = outside(turn.text[:READ_LIMIT]) if turn.role is Role.ASSISTANT or pasted else turn.text
     spoken = [t for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}][-_LOOK_BACK:]
     before = [p for t in spoken for p in _passages(t.text[:600], scene.names, cleaned)]
     read = _passages(text, scene.names, cleaned)

@@ -30,8 +30,7 @@ _LABELS = frozenset(
 
 
 _CUES = re.compile(
-    r"\b(?:suggest\w*|recommend\w*|try|consider\w*|options?|ideas?|could|can|tips?|ways?|steps?|should|strateg\w+|plan"
-    r"|here are (?:some|a few|several))\b",
+    r"\b(?:suggest\w*|recommend\w*|(?:to|could|can|should|might) (?:try|consider|use|do)|tips|ideas|ways to|steps to)\b",
     re.IGNORECASE,
 )
 

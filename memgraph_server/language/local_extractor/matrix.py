@@ -144,6 +144,8 @@ def _offered(page: Page, clause: Clause, verb: Any) -> Iterator[Draft]:
 
 def _wished(page: Page, verb: Any, head: Phrase) -> Iterator[tuple[str, Phrase]]:
     inner = next((c for c in verb.children if c.dep_ in {"xcomp", "ccomp"} and c.tag_ == "VB"), None)
+    if inner is not None and any(c.dep_ == "nsubj" and c.lower_ not in FIRST for c in inner.children):
+        return
     for one in conjuncts(inner) if inner is not None else []:
         phrase = verb_phrase(page, one, "base")
         if phrase is not None and one.lemma_ not in {*tables().idle_verbs, "be"}:

@@ -124,11 +124,13 @@ def _purpose(verb: Any) -> bool:
 
 
 def _not_yet(verb: Any) -> bool:
+    marked = {c.lower_ for c in verb.children if c.dep_ in {"mark", "advmod"}}
+    if verb.dep_ == "advcl" and ("once" in marked or (verb.lower_ == verb.lemma_ and "before" in marked)):
+        return True
     present = verb.tag_ in {"VB", "VBP", "VBZ", "VBG"} and not any(
         c.tag_ == "VBD" for c in verb.children if c.dep_ == "aux"
     )
-    marks = (c.lower_ for c in verb.children if c.dep_ in {"mark", "advmod"})
-    return verb.dep_ == "advcl" and present and any(m in _NOT_YET for m in marks)
+    return verb.dep_ == "advcl" and present and bool(marked & _NOT_YET)
 
 
 def _unreal(verb: Any, seen: set[int]) -> bool:

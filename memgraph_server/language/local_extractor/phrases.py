@@ -28,7 +28,7 @@ _LOOSE = frozenset(
     "still already now then".split()
 )
 _OF_NOUNS = frozenset(
-    "lot lots bunch couple ton tons kind sort bit plenty number all some many most one part both few rest".split()
+    "lot lots bunch couple ton tons kind sort bit plenty number all some many most one both few rest".split()
 )
 #: Verbs that the parser takes for nouns in a list of things done.
 _NOT_NOUNS = frozenset({"have", "has", "go", "get", "make", "do", "be", "take"})

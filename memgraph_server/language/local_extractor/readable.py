@@ -27,6 +27,8 @@ _RECALLED = re.compile(
     r"|^[#*\s]*(?:memories|memory context|system prompt)\s*:.*?(?:\n[ \t]*\n|\Z)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
+#: The words of others, and quoted texts; short quotations are titles and stay.
+_QUOTED = re.compile(r'"[^"\n]{50,}"|“[^”\n]{50,}”')
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
 
 _VERB_PAST = (
@@ -71,7 +73,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _DROPPED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(f"^(?={pattern})", re.IGNORECASE), subject)
     for pattern, subject in (
-        (r"going to (?!\w+ing\b|the\b|a\b)", "I'm "),
+        (rf"going to (?!\w+ing\b|the\b|a\b)(?!.*(?:{_FINITE}))", "I'm "),
         (r"(?:just )?been\b", "I've "),
         (r"(?:can't wait|hope|wish|could use|didn't|don't know)\b", "I "),
         (rf"{_ADVERBS}(?:{_VERB_PAST})\b(?! (?:it|you|i)\b)", "I "),
@@ -128,7 +130,7 @@ def _addressed(names: tuple[str, ...]) -> re.Pattern[str] | None:
 
 def _masked(text: str) -> str:
     """Recalled memories, code and URLs as spaces of the same length; lone surrogates and controls too."""
-    for pattern in (_RECALLED, _CODE):
+    for pattern in (_RECALLED, _CODE, _QUOTED):
         text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
     return "".join(c if c in "\n\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff") else " " for c in text)
 
@@ -196,3 +198,9 @@ def _dropped_subject(rest: str) -> str:
     if "?" in rest[-2:]:
         return ""
     return next((subject for pattern, subject in _DROPPED if pattern.match(rest)), "")
+
+
+def without_recalled(text: str) -> str:
+    """The first `READ_LIMIT` characters, recalled memories and system prompts as blanks: every other character stays in
+    its place."""
+    return _RECALLED.sub(lambda match: " " * len(match[0]), text[:READ_LIMIT])

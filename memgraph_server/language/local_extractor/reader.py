@@ -70,7 +70,12 @@ def heads_of(page: Page, clause: Clause) -> list[Phrase]:
     subject = clause.subject
     if clause.verb.dep_ == "relcl" and subject.i == clause.verb.head.i and not _definite(subject):
         return []
-    if subject.dep_ == "expl" or subject.tag_ in {"EX", "WP", "WDT", "DT"} or subject.pos_ == "DET":
+    if (
+        subject.pos_ in {"ADV", "ADJ", "INTJ", "X"}
+        or subject.dep_ == "expl"
+        or subject.tag_ in {"EX", "WP", "WDT", "DT"}
+        or subject.pos_ == "DET"
+    ):
         return []
     return noun_phrases(page, subject)
 

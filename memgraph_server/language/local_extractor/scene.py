@@ -94,7 +94,7 @@ class Scene:
     def _thing(self) -> Phrase | None:
         """The thing named last, if only one was named since the last sentence began to name things."""
         things = [m for m in self.mentioned if not m.person and not m.plural]
-        return things[-1].phrase if things else None
+        return things[-1].phrase if things and len(things[-1].phrase.text.split()) <= 5 else None
 
 
 def is_pronoun(token: Any) -> bool:

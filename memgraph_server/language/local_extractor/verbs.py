@@ -41,7 +41,7 @@ _NO_ACTIVITY = frozenset(
 
 _PONDERING = frozenset({"consider", "contemplate", "ponder"})
 #: Verbs whose "to" and "from" say as much as their object.
-_CARRYING = frozenset({"take", "bring", "send", "drive", "invite", "donate", "give", "move"})
+_CARRYING = frozenset({"take", "bring", "send", "drive", "invite", "donate", "move"})
 
 
 def read_verb(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Draft]:
@@ -72,6 +72,9 @@ def _read(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     if clause.lemma == "wait" and clause.mood.negated and clause.mood.modal == "can":
         yield from _awaited(page, clause, head)
         return
+    if clause.lemma in {"name", "call"} and clause.children("oprd"):
+        yield from _christened(page, clause)
+        return
     found = read_matrix(page, clause, head)
     if found is not None:
         yield from found
@@ -83,6 +86,14 @@ def _read(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
         yield from _no_longer(page, clause, head)
     else:
         yield from _plain(page, clause, head)
+
+
+def _christened(page: Page, clause: Clause) -> Iterator[Draft]:
+    """ "I named her Tilly"; calling somebody on the phone is left to other sentences."""
+    names = [p for o in clause.children("oprd") if o.pos_ == "PROPN" for p in noun_phrases(page, o)]
+    whom = [p for o in objects_of(clause.verb) for p in noun_phrases(page, o)]
+    for one in whom[:1]:
+        yield from _said(clause, one, "named", names[:1], Manner.STATE)
 
 
 def _awaited(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
