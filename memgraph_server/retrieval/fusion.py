@@ -11,8 +11,7 @@ over a question's turns; BM25's grows with the question, so its scale is compute
 the question's terms, and no sample of turns is needed. Length is taken out, since BM25 and late interaction grow with
 it and an assistant's turn is five times a person's.
 
-The weights that ship are in `schema/ranking.json`, with where they come from. A deployment may fit its own
-(`evaluation/learn.py`).
+The weights that ship are in `schema/ranking.json`, with where they come from; a caller may pass others.
 """
 
 from __future__ import annotations

@@ -1,0 +1,72 @@
+"""Adding signals up, and what sessions do to scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memgraph_server.retrieval.fusion import RELEVANCE, Ranking, fuse, lexical_scale
+from memgraph_server.retrieval.sessions import ranks_in_session, session_strength
+from tests.retrieval.cards import WrittenCard, conversation, postings
+
+SHIPPED = json.loads((Path(__file__).parents[2] / "schema" / "ranking.json").read_text("utf-8"))
+
+
+def ranking(**changes: Any) -> Ranking:
+    plain = {"weights": {"pooled": 1.0}, "scales": {}, "length": 0, "session": 0, "repeat": 0, "answerability": {}}
+    return Ranking.from_mapping({**plain, **changes})
+
+
+def test_the_ranking_that_ships_can_be_read_and_says_where_it_comes_from() -> None:
+    shipped = Ranking.from_mapping(SHIPPED)
+    assert set(RELEVANCE) <= set(shipped.weights)
+    assert "RealMem" in SHIPPED["about"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [({"weights": 3}, TypeError), ({"length": "long"}, ValueError), ({"scales": {"late": "x"}}, ValueError)],
+)
+def test_a_ranking_of_another_shape_is_refused(broken: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ranking(**broken)
+    with pytest.raises(KeyError):
+        Ranking.from_mapping({})
+
+
+def test_a_score_is_the_weighted_sum_of_its_signals() -> None:
+    cards = conversation("a", "b")
+    signals = {"pooled": np.array([0.2, 0.4]), "speaker": np.array([1.0, 0.0]), "unknown": np.array([9.0, 9.0])}
+    fused = fuse(cards, signals, ranking(weights={"pooled": 2.0, "speaker": 0.5}, scales={"pooled": 0.1}), 1.0)
+    assert fused.relevance.tolist() == pytest.approx([4.0, 8.0])
+    assert fused.score.tolist() == pytest.approx([4.5, 8.0])
+
+
+def test_length_is_taken_out() -> None:
+    cards = [WrittenCard(0, "short"), WrittenCard(1, "long " * 100, session_id="b")]
+    scores = fuse(cards, {"pooled": np.array([0.5, 0.5])}, ranking(length=1.0), 1.0).score
+    assert scores[0] > scores[1]
+
+
+def test_a_session_gains_from_its_best_turns_and_each_further_turn_adds_less() -> None:
+    assert session_strength(["a", "a", "a", "a", "b"], np.array([1.0, 3.0, 2.0, 0.0, 5.0])).tolist() == [2, 2, 2, 2, 5]
+    assert session_strength(["a", "a"], np.array([3.0, 0.0])).tolist() == [1.0, 1.0]
+    assert ranks_in_session(["a", "b", "a", "a"], np.array([1.0, 0.5, 3.0, 1.0])).tolist() == [1, 0, 0, 2]
+    assert session_strength([], np.zeros(0)).tolist() == []
+
+
+def test_no_cards_have_no_scores() -> None:
+    assert fuse([], {}, Ranking.from_mapping(SHIPPED), 1.0).score.tolist() == []
+
+
+def test_the_spread_of_the_lexical_signal_grows_with_the_question() -> None:
+    cards = conversation(*[f"word{n} and word{n + 1} with other{n % 3}" for n in range(40)])
+    short, long = (
+        lexical_scale(postings(cards, text), 40) for text in ("word3", "word3 word9 word20 other1 other2 word30")
+    )
+    assert 1.0 <= short < long
+    assert lexical_scale({}, 0) == 1.0
