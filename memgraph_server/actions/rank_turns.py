@@ -113,7 +113,7 @@ class TurnSearch:
         cheap["late"] = cheap["own"] = (
             cheap["pooled"] * self.ranking.scales.get("late", 1.0) / self.ranking.scales.get("pooled", 1.0)
         )
-        order = np.argsort(-fuse(cards, cheap, self.ranking, self._scale).score, kind="stable")
+        order = np.argsort(-fuse(cards, cheap, self.ranking, self._scale, complete=False).score, kind="stable")
         return [cards[place] for place in order[:NARROW].tolist()]
 
     def _cheap(self, cards: Sequence[TurnCard], graph: Mapping[str, float]) -> dict[str, Array]:

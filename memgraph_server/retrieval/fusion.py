@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memgraph_server.retrieval.sessions import ranks_in_session, session_strength
 from memgraph_server.retrieval.signals import Array, Card, Posting, rarity
@@ -68,12 +69,21 @@ class Fused:
     relevance: Array
 
 
-def fuse(cards: Sequence[Card], signals: Mapping[str, Array], ranking: Ranking, lexical_scale: float) -> Fused:
-    """Scores of the cards, in their order; signals as `signals.py` gives them, by name."""
+def fuse(
+    cards: Sequence[Card],
+    signals: Mapping[str, Array],
+    ranking: Ranking,
+    lexical_scale: float,
+    *,
+    complete: bool = True,
+) -> Fused:
+    """Scores of the cards, in their order; signals as `signals.py` gives them, by name. `complete`: work out what a
+    card without vectors lacks; False where the signals are whole though the cards were read without vectors."""
     scales = {**ranking.scales, "lexical": lexical_scale}
-    weighted = {
-        name: ranking.weights.get(name, 0.0) * values / scales.get(name, 1.0) for name, values in signals.items()
-    }
+    scaled = {name: values / scales.get(name, 1.0) for name, values in signals.items()}
+    if complete:
+        scaled = _completed(scaled, np.array([card.pooled is not None for card in cards], dtype=bool))
+    weighted = {name: ranking.weights.get(name, 0.0) * values for name, values in scaled.items()}
     relevance = _sum([values for name, values in weighted.items() if name in RELEVANCE], len(cards))
     score = relevance + _sum([values for name, values in weighted.items() if name not in RELEVANCE], len(cards))
     score -= ranking.length * np.log(np.array([card.characters for card in cards], dtype=np.float64) / 4.0 + 4.0)
@@ -81,6 +91,21 @@ def fuse(cards: Sequence[Card], signals: Mapping[str, Array], ranking: Ranking, 
     score += ranking.session * session_strength(sessions, relevance)
     score -= ranking.repeat * np.log1p(ranks_in_session(sessions, score))
     return Fused(score, relevance)
+
+
+def _completed(scaled: Mapping[str, Array], known: NDArray[np.bool_]) -> dict[str, Array]:
+    """A turn without vectors yet is ranked as if its vectors agreed with its words: by as many spreads as its lexical
+    signal is above that of the turns with vectors, it is above their mean in the signals that it lacks."""
+    words = scaled.get("lexical")
+    if known.all() or words is None:
+        return dict(scaled)
+    ahead = words[~known] - (words[known].mean() if known.any() else 0.0)
+    completed = dict(scaled)
+    for name in RELEVANCE[1:]:
+        if name in scaled:
+            completed[name] = scaled[name].copy()
+            completed[name][~known] = ahead + (scaled[name][known].mean() if known.any() else 0.0)
+    return completed
 
 
 def _sum(parts: Sequence[Array], length: int) -> Array:

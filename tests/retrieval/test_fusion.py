@@ -46,6 +46,21 @@ def test_a_score_is_the_weighted_sum_of_its_signals() -> None:
     assert fused.score.tolist() == pytest.approx([4.5, 8.0])
 
 
+def test_a_turn_without_vectors_ranks_by_its_words_among_turns_with_vectors() -> None:
+    vector = np.ones(1, np.float32)
+    cards = [
+        WrittenCard(0, "a", pooled=vector),
+        WrittenCard(1, "b", pooled=vector),
+        WrittenCard(2, "c"),
+        WrittenCard(3, "d"),
+    ]
+    signals = {"lexical": np.array([1.0, 3.0, 5.0, 0.0]), "pooled": np.array([0.2, 0.4, 0.0, 0.0])}
+    relevance = fuse(cards, signals, ranking(weights={"lexical": 1.0, "pooled": 1.0}), 1.0).relevance
+    assert relevance[2] > relevance[1] > relevance[0] > relevance[3]
+    alone = fuse(cards[2:], {name: values[2:] for name, values in signals.items()}, ranking(), 1.0).relevance
+    assert alone.tolist() == [5.0, 0.0]
+
+
 def test_length_is_taken_out() -> None:
     cards = [WrittenCard(0, "short"), WrittenCard(1, "long " * 100, session_id="b")]
     scores = fuse(cards, {"pooled": np.array([0.5, 0.5])}, ranking(length=1.0), 1.0).score
