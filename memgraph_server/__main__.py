@@ -20,6 +20,8 @@ def main(arguments: list[str] | None = None) -> None:
         where = f" ({error.field})" if error.field and error.field not in error.message else ""
         sys.stderr.write(f"memgraph-server: {error.message}{where}\n")
         sys.exit(2 if error.fault == "caller" else 1)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
         sys.exit(0)

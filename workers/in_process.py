@@ -32,6 +32,8 @@ from memgraph_server.stores.port import Lease, Operations
 log = logging.getLogger(__name__)
 
 LONGEST_PAUSE = 30.0
+#: Looking for what has no vectors reads the whole store, so it is done at the start, when it is asked for, and seldom.
+LOOK_SECONDS = 600.0
 STALE_AT_ONCE = 64
 
 
@@ -71,7 +73,8 @@ class InProcessWorker:
         self._operations, self._reader, self._name, self._clock, self._pace = operations, reader, name, clock, pace
         self._hint = threading.Event()
         self._stopping = threading.Event()
-        self._counting = threading.Lock()
+        self._counting, self._catching_up = threading.Lock(), threading.Lock()
+        self._look_at = 0.0  # when to look for what has no vectors, by the monotonic clock; 0: at once
         self._threads = [
             threading.Thread(target=self._run, name=f"{name}-{number}", daemon=True) for number in range(pace.threads)
         ]
@@ -82,6 +85,11 @@ class InProcessWorker:
 
     def wake(self) -> None:
         """There is work; never blocks."""
+        self._hint.set()
+
+    def embed_missing(self) -> None:
+        """Something was stored without vectors; never blocks."""
+        self._look_at = 0.0
         self._hint.set()
 
     def stop(self, seconds: float = 30.0) -> None:
@@ -148,9 +156,20 @@ class InProcessWorker:
 
     def _catch_up(self) -> bool:
         """Embed turns and triples that have no vectors of this embedder: large imports, a changed model."""
-        reader = self._reader()
-        stale = self._operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE)
-        return bool(stale) and embed_again(reader, stale, self._operations.replace_vectors) > 0
+        if time.monotonic() < self._look_at or not self._catching_up.acquire(blocking=False):
+            return False
+        try:
+            self._look_at = time.monotonic() + LOOK_SECONDS
+            reader = self._reader()
+            stale = self._operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE)
+            if stale:
+                self._look_at = 0.0  # there may be more
+            return bool(stale) and embed_again(reader, stale, self._operations.replace_vectors) > 0
+        except Exception:
+            self._look_at = 0.0
+            raise
+        finally:
+            self._catching_up.release()
 
 
 def _place(error: Exception) -> str:

@@ -107,13 +107,12 @@ def retract_fact(ns: Writable, fact_id: str, services: Has, body: ReasonIn | Non
 @router.post("/assertions", summary="Assert facts without a model")
 def post_assertions(ns: Writable, body: AssertionsIn, services: Has, worker: Works) -> AssertedOut:
     """All of them or none; an id known with the same content is the same claim."""
-    given = [one.given() for one in body.assertions]
+    given, embedder = [one.given() for one in body.assertions], services.embedder_if_ready()
     ids = assert_facts.assert_facts(
-        services.store, ns, given, canonical=services.relations.canonical, embedder=services.embedder_if_ready(),
-        now=clock(),
-    )  # fmt: skip
-    if worker is not None:
-        worker.wake()
+        services.store, ns, given, canonical=services.relations.canonical, embedder=embedder, now=clock()
+    )
+    if worker is not None and (embedder is None or len(given) > assert_facts.EMBEDDED_AT_ONCE):
+        worker.embed_missing()
     return AssertedOut(ids=ids)
 
 

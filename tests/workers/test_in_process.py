@@ -257,6 +257,7 @@ def test_what_was_asserted_without_vectors_is_embedded_when_there_is_time(bench:
     assert_facts(store, "ann", claims, canonical=canonical, embedder=embedder, now=wiring.clock())
     assert len(store.stale_vectors(embedder.name, 1000)) == 100
     bench.worker.start()
+    bench.worker.embed_missing()
     ends = time.monotonic() + 10
     while store.stale_vectors(embedder.name, 1):
         assert time.monotonic() < ends
