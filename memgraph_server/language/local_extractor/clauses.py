@@ -75,7 +75,8 @@ def asks(sentence: Any) -> bool:
 
 def states(token: Any) -> bool:
     """A finite verb (or one that shares a finite verb's subject), not an auxiliary or another verb's complement."""
-    if token.pos_ not in {"VERB", "AUX"} or token.dep_ not in _STATING:
+    hyphenated = token.i > token.sent.start and token.nbor(-1).text == "-" and not token.nbor(-1).whitespace_
+    if hyphenated or token.pos_ not in {"VERB", "AUX"} or token.dep_ not in _STATING:
         return False
     if token.dep_ == "relcl" and any(c.tag_ == "WRB" for c in token.children):
         return False

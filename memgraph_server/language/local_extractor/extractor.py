@@ -129,6 +129,8 @@ class LocalExtractor:
             return known
         if (known in _OF_PEOPLE and draft.head.type != "person") or (known == "age" and not _has_number(draft.tail)):
             return slug(draft.relation)
+        if known in _OF_VERBS and not draft.relation.replace("_", " ").endswith(" to"):
+            return slug(draft.relation)  # "plan events" is no plan to do something
         event = self._registry.is_event(known)
         past_state = draft.manner is Manner.EVENT and not event
         habit = draft.manner is Manner.STATE and event
@@ -181,6 +183,8 @@ def _talks_of_partner(draft: Draft, scene: Scene) -> bool:
     return (tail == partner and draft.relation in {"has", "needs", "wants"}) or tail.startswith("Assistant")
 
 
+#: Relations whose tail is what somebody is to do.
+_OF_VERBS = frozenset({"plans_to", "wants_to", "needs_to", "hopes_to", "tries_to", "learns_to", "decided_to"})
 #: Relations that only people have, whatever a verb is made to mean ("desserts that work for everyone").
 _OF_PEOPLE = frozenset({"works_at", "lives_in", "occupation", "married_to", "dating", "reports_to", "studies_at"})
 

@@ -30,7 +30,8 @@ _LABELS = frozenset(
 
 
 _CUES = re.compile(
-    r"\b(?:suggest\w*|recommend\w*|(?:to|could|can|should|might) (?:try|consider|use|do)|tips|ideas|ways to|steps to)\b",
+    r"\b(?:suggest\w*|recommend\w*|(?:to|could|can|should|might) (?:try|consider|use|do)|tips|ideas"
+    r"|ways to|steps to)\b",
     re.IGNORECASE,
 )
 

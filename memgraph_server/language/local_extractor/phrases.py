@@ -31,7 +31,7 @@ _OF_NOUNS = frozenset(
     "lot lots bunch couple ton tons kind sort bit plenty number all some many most one both few rest".split()
 )
 #: Verbs that the parser takes for nouns in a list of things done.
-_NOT_NOUNS = frozenset({"have", "has", "go", "get", "make", "do", "be", "take"})
+_NOT_NOUNS = frozenset({"have", "has", "go", "get", "make", "do", "be", "take", "back", "forth", "non"})
 _VERBAL = frozenset({"dobj", "prep", "xcomp", "prt", "ccomp", "acomp", "attr"})
 #: Verbs that say nothing without their object.
 _LIGHT = frozenset(

@@ -37,7 +37,7 @@ _VERB_PAST = (
     "|woke|wore|decided|visited|watched|volunteered|passed|quit"
 )
 _FINITE = (
-    r"\b(?:is|are|was|were|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?|looks|feels"
+    r"\b(?:is|are|was|were|might|may|should|must|can|could|will|would|has|have|had|helps?|makes?|gives?|means?|keeps?|does|seems?|looks|feels"
     r"|sounds|brings|takes|gets|reminds|allows|lets|requires|shows|comes|goes)\b|'s\b"
 )
 _ADVERBS = "(?:still |also |just |currently |finally |always |not |even |recently )?"

@@ -92,9 +92,10 @@ class Scene:
         return groups[-1].phrase if groups and groups[-1].person else None
 
     def _thing(self) -> Phrase | None:
-        """The thing named last, if only one was named since the last sentence began to name things."""
-        things = [m for m in self.mentioned if not m.person and not m.plural]
-        return things[-1].phrase if things and len(things[-1].phrase.text.split()) <= 5 else None
+        """The thing named last, where it is a name or a pet; "it" means whole sentences too often otherwise."""
+        things = [m for m in self.mentioned if (not m.person or m.phrase.type == "animal") and not m.plural]
+        sure = bool(things) and things[-1].phrase.type not in {"", "activity", "date", "quantity"}
+        return things[-1].phrase if sure else None
 
 
 def is_pronoun(token: Any) -> bool:
