@@ -15,7 +15,8 @@ One step, for all beams of all roots together:
     JUDGE    otherwise: prune; a beam goes on, and the depth is below D_max GATHER
     JUDGE    otherwise: prune; none goes on                                 DONE
 
-When judged, a beam *stops* where its own path is worth at least as much as its best extension, *expands* into its
+When judged, a beam *stops* where its own path is worth at least as much as its best extension (or where the evaluator
+says so, if it has a word on that), *expands* into its
 reliable extensions (S_QR ≥ δ_QR and S_LC ≥ δ_LC) otherwise, and *dies* where neither it nor any extension is reliable.
 Of all stopped and expanded paths the best k of each root live on.
 
@@ -55,11 +56,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """S_QR, S_LC and S_AS of one path, each in [0, 1]."""
+    """S_QR, S_LC and S_AS of one path, each in [0, 1]. `stop`: the evaluator's own word on stop or expand, if any."""
 
     relevance: float
     coherence: float
     sufficiency: float
+    stop: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +338,8 @@ class BeamSearch:
     def _decide(self, beam: _Beam) -> list[Trail]:
         reliable = [trail for trail in beam.extensions if self._reliable(trail)]
         best = max(map(self.worth, reliable), default=0.0)
-        if beam.trail.steps and self.worth(beam.trail) >= best:
+        word = self._scores[beam.trail.key].stop if beam.trail.steps else None
+        if beam.trail.steps and (self.worth(beam.trail) >= best if word is None else word or not reliable):
             self._stopped.append(beam.trail)
             self._note("stopped", beam.trail, worth=self.worth(beam.trail), best_extension=best)
             return []

@@ -46,6 +46,7 @@ class Reading:
     asked: participants named in the question; first_person: it says "I" or "my".
     period: the time that its words state.
     scope: facts that share no instant with it cannot answer; None where facts of any time can (see `_scope`).
+    roots: names with what is wanted of each, where a language model has read the question; they come first.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Reading:
     period: Interval | None
     scope: Interval | None
     uncertain: bool
+    roots: tuple[tuple[str, Intent], ...] = ()
 
 
 #: Before any time that a fact can have (year 1).
@@ -121,6 +123,9 @@ def intent_of(text: str) -> Intent:
 def anchors(reading: Reading, linked: Mapping[str, Entity]) -> tuple[Anchor, ...]:
     """Roots for the names that the store knows, in the order they stand in the question; an entity once."""
     found: dict[str, Anchor] = {}
+    for name, intent in reading.roots:
+        if name in linked:
+            found.setdefault(linked[name].id, Anchor(linked[name].id, linked[name].name, intent))
     clauses = [clause for clause in cues.CLAUSE.split(reading.text) if clause and clause.strip()]
     for name in _longest(reading.text, linked):
         entity = linked[name]

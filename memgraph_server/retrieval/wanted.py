@@ -6,10 +6,11 @@ that such a relation has ("live" → "live in"). Relations outside the table are
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol
 
+from memgraph_server.memory.classes import ClassTable
 from memgraph_server.memory.terms import STOPWORDS
 from memgraph_server.retrieval.cues import Kind
 from memgraph_server.retrieval.question import Reading
@@ -41,6 +42,12 @@ def wanted_relations(reading: Reading, table: RelationTable) -> tuple[str, ...]:
 def _meant(table: RelationTable, phrase: str) -> str:
     """Cached, since questions are made of the same verbs and a table is never changed."""
     return table.canonical(phrase)
+
+
+def below_a_class(reading: Reading, classes: ClassTable) -> Callable[[str], bool]:
+    """Whether a thing's name is below a class that the question names: swimming, for "which sports does she do?"."""
+    named = reading.terms
+    return lambda name: any(classes.is_a(name, term) for term in named)
 
 
 def with_narrower(relations: Sequence[str], table: RelationSchema) -> frozenset[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
+from memgraph_server.memory.classes import ClassTable
 from memgraph_server.memory.facts import Intent
 from memgraph_server.memory.relations import Registry
 from memgraph_server.retrieval import answerability
@@ -15,7 +16,7 @@ from memgraph_server.retrieval.beam import Scores, Trail
 from memgraph_server.retrieval.evaluator import Features, LocalEvaluator, similar
 from memgraph_server.retrieval.evidence import Question, Step
 from memgraph_server.retrieval.question import Anchor, Reading, read
-from memgraph_server.retrieval.wanted import wanted_relations, with_narrower
+from memgraph_server.retrieval.wanted import below_a_class, wanted_relations, with_narrower
 from tests.retrieval.graphs import fact, step
 
 TABLE = Registry.from_tables(
@@ -84,6 +85,12 @@ def test_a_question_wants_the_relation_its_verb_names(text: str, relation: str) 
 
 def test_what_implies_a_wanted_relation_is_wanted_too_and_its_other_end() -> None:
     assert {"located_in", "lives_in", "location_of"} <= with_narrower(["located_in"], TABLE)
+
+
+def test_a_question_for_a_class_reaches_what_is_below_it() -> None:
+    classes = ClassTable({"swimming": "sport,activity", "couch": "furniture"})
+    below = below_a_class(reading("Which activities does Ann do?"), classes)
+    assert [name for name in ("swimming", "couch", "rome") if below(name)] == ["swimming"]
 
 
 def answerable(own: list[float], theirs: list[float], worth: float = 0.0) -> float:
