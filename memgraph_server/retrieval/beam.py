@@ -27,102 +27,22 @@ filters are this project's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
 from memgraph_server.memory.interval import Instant, Interval
 from memgraph_server.retrieval.compatibility import prefer_compatible
 from memgraph_server.retrieval.evidence import Path, Step
 from memgraph_server.retrieval.question import Anchor
 from memgraph_server.retrieval.repair import Lookup, Repairs
+from memgraph_server.retrieval.requests import NeedAliases, NeedFacts, NeedJudgement, NeedNeighbours, Request
+from memgraph_server.retrieval.trails import Limits, Scores, Trail, in_order, path_of, step_key, there_name
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Defaults of the paper: k, D_max, m, δ_QR, δ_LC and θ_stable (0.0 where the question asks for uncertain things).
-
-    `fetch`: how many neighbours are asked for per entity, before the filters.
-    """
-
-    width: int = 5
-    depth: int = 3
-    candidates: int = 5
-    relevance: float = 0.5
-    coherence: float = 0.5
-    minimum_confidence: float = 0.8
-    fetch: int = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """S_QR, S_LC and S_AS of one path, each in [0, 1]. `stop`: the evaluator's own word on stop or expand, if any."""
-
-    relevance: float
-    coherence: float
-    sufficiency: float
-    stop: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """A path under search: a root and steps, each beginning where the one before ended."""
-
-    anchor: Anchor
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def tail(self) -> str:
-        return self.steps[-1].there if self.steps else self.anchor.entity
-
-    @property
-    def visited(self) -> frozenset[str]:
-        return frozenset((self.anchor.entity, *(step.there for step in self.steps)))
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return (self.anchor.entity, *(step_key(step) for step in self.steps))
-
-    def extended(self, step: Step) -> Trail:
-        return replace(self, steps=(*self.steps, step))
-
-
-def step_key(step: Step) -> str:
-    return f"{step.fact.id}/{step.fact.version}/{int(step.forward)}/{step.rule}"
-
-
-@dataclass(frozen=True, slots=True)
-class NeedNeighbours:
-    """Facts with `entity` at either end, nearest to the question first. `valid_at` None: of any time."""
-
-    entity: str
-    valid_at: Instant | None
-    minimum_confidence: float
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class NeedFacts:
-    """Facts for one repair lookup."""
-
-    lookup: Lookup
-
-
-@dataclass(frozen=True, slots=True)
-class NeedAliases:
-    """Ids of other entities that the name, or a part of it, may stand for."""
-
-    entity: str
-
-
-@dataclass(frozen=True, slots=True)
-class NeedJudgement:
-    """Scores of these paths, in this order: one call for all beams of a step."""
-
-    trails: tuple[Trail, ...]
-
-
-Request: TypeAlias = NeedNeighbours | NeedFacts | NeedAliases | NeedJudgement
+__all__ = [
+    "BeamSearch", "Limits", "NeedAliases", "NeedFacts", "NeedJudgement", "NeedNeighbours", "Request", "Scores", "State",
+    "Trail",
+]  # fmt: skip
 
 
 class State(StrEnum):
@@ -190,7 +110,7 @@ class BeamSearch:
 
     def paths(self) -> tuple[Path, ...]:
         """What survived, best first."""
-        return tuple(_path(trail, self._scores[trail.key]) for trail in self._in_order_of_worth())
+        return tuple(path_of(trail, self._scores[trail.key]) for trail in self._in_order_of_worth())
 
     def worths(self) -> tuple[float, ...]:
         """What each of `paths()` is worth."""
@@ -230,7 +150,7 @@ class BeamSearch:
 
     def _candidates(self, trail: Trail, steps: Iterable[Step]) -> list[Trail]:
         """Filters by time, confidence and intent, then the m nearest; it holds whatever the store filtered."""
-        admitted = [step for step in _in_order(steps) if self._admits(trail, step)]
+        admitted = [step for step in in_order(steps) if self._admits(trail, step)]
         fitting = prefer_compatible(trail.anchor.intent, admitted, key=lambda step: step.fact.intent)
         kept = fitting[: self._limits.candidates]
         self._note("candidates", trail, admitted=len(admitted), compatible=len(fitting), kept=len(kept))
@@ -274,16 +194,16 @@ class BeamSearch:
         known = {step_key(trail.steps[-1]) for trail in beam.extensions}
         found = [step for step in self._inferred(beam.trail) if step_key(step) not in known]
         budget = max(0, self._limits.candidates - sum(map(self._reliable, beam.extensions)))
-        kept = [step for step in _in_order(found) if step.there not in beam.trail.visited][:budget]
+        kept = [step for step in in_order(found) if step.there not in beam.trail.visited][:budget]
         beam.extensions += [beam.trail.extended(step) for step in kept]
         self._note("repaired", beam.trail, budget=budget, found=len(found), rules=sorted({s.rule for s in kept}))
 
     def _inferred(self, trail: Trail) -> list[Step]:
         steps: list[Step] = []
         for lookup in self._lookups(trail):
-            steps += self._repairs.infer(lookup, _in_order(self._told[NeedFacts(lookup)]))
+            steps += self._repairs.infer(lookup, in_order(self._told[NeedFacts(lookup)]))
         for alias in self._aliases(trail):
-            steps += self._repairs.through_alias(_in_order(self._told[self._neighbours_of(alias)]))
+            steps += self._repairs.through_alias(in_order(self._told[self._neighbours_of(alias)]))
         return steps
 
     # -- JUDGE
@@ -377,36 +297,10 @@ class BeamSearch:
     }
 
     def _note(self, event: str, trail: Trail, **values: Any) -> None:
-        names = [_there_name(step) for step in trail.steps]
+        names = [there_name(step) for step in trail.steps]
         scores = self._scores.get(trail.key)
         judged = (
             {} if scores is None else {"S_QR": scores.relevance, "S_LC": scores.coherence, "S_AS": scores.sufficiency}
         )
         path = " → ".join((trail.anchor.name, *names))
         self.trace.append({"step": self._depth, "event": event, "path": path, **judged, **values})
-
-
-def _rank(step: Step) -> tuple[float, str]:
-    return (-step.similarity, step_key(step))
-
-
-def _in_order(steps: Iterable[Step]) -> list[Step]:
-    """Nearest first; ties by identity, so that the order of arrival does not matter; each once."""
-    return sorted({step_key(step): step for step in steps}.values(), key=_rank)
-
-
-def _there_name(step: Step) -> str:
-    return step.tail_name if step.forward else step.head_name
-
-
-def _path(trail: Trail, scores: Scores) -> Path:
-    anchor = trail.anchor
-    return Path(
-        root=anchor.entity,
-        root_name=anchor.name,
-        intent=anchor.intent,
-        steps=trail.steps,
-        relevance=scores.relevance,
-        coherence=scores.coherence,
-        sufficiency=scores.sufficiency,
-    )
