@@ -16,6 +16,7 @@ app = typer.Typer(
     add_completion=True,
 )
 app.command()(serving.serve)
+app.command()(serving.worker)
 app.command()(ingesting.ingest)
 app.command()(asking.query)
 app.command()(asking.timeline)

