@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from memgraph_server.errors import InvalidInput
 
@@ -87,8 +88,46 @@ def _path(text: str) -> str:
     return text
 
 
-def _setting(default: Any, check: Check, about: str) -> Any:
-    return dataclasses.field(default=default, metadata={"check": check, "about": about})
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value <= 1:
+        raise ValueError("say a number from 0 to 1")
+    return value
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if text and (parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.password):
+        raise ValueError("say http://HOST:PORT/v1 or https://…, without a name or password in it")
+    return text.rstrip("/")
+
+
+def _any_text(text: str) -> str:
+    if any(ord(character) < 32 for character in text):
+        raise ValueError("say a text without control characters")
+    return text.strip()
+
+
+def _setting(default: Any, check: Check, about: str, *, secret: bool = False) -> Any:
+    """`secret`: never shown, neither as a value nor in an error."""
+    return dataclasses.field(
+        default=default, metadata={"check": check, "about": about, "secret": secret}, repr=not secret
+    )
+
+
+def _address(role: str) -> Any:
+    return _setting("", _url, f"another endpoint for this role: {role}")
+
+
+def _key(role: str) -> Any:
+    return _setting("", _any_text, f"the key of that endpoint ({role})", secret=True)
+
+
+def _model(role: str) -> Any:
+    return _setting("", _any_text, f"another model for this role: {role}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +143,9 @@ class Settings:
         "onnx-minilm", _among("onnx-minilm", "hashed"), "sentence vectors: onnx-minilm, or hashed (small, coarser)"
     )
     extractor: str = _setting(
-        "local", _among("local", "patterns"), "reads facts: local (parser and rules), or patterns (rules alone)"
+        "local",
+        _among("local", "patterns", "llm"),
+        "reads facts: local (parser and rules), patterns (rules alone), or llm (the language model)",
     )
     worker: bool = _setting(True, _flag, "read stored turns in this process")
     keys_file: str = _setting("", _path, "API keys, hashed; empty: beside the store, FILE.keys.json")
@@ -119,6 +160,41 @@ class Settings:
     log_level: str = _setting(
         "info", _among("debug", "info", "warning", "error"), "how much is logged; never texts or keys"
     )
+
+    evaluator: str = _setting(
+        "local", _among("local", "llm"), "reads questions and judges paths where the query does not say: local or llm"
+    )
+    answer_threshold: float = _setting(
+        0.2, _share, "answerability below which /answer abstains without asking the language model"
+    )
+    llm_base_url: str = _setting("", _url, "an OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1")
+    llm_api_key: str = _setting("", _any_text, "its key, where it wants one", secret=True)
+    llm_model: str = _setting("", _any_text, "the model for all roles that have none of their own")
+    llm_extract_base_url: str = _address("extract")
+    llm_extract_api_key: str = _key("extract")
+    llm_extract_model: str = _model("extract: facts out of turns")
+    llm_read_base_url: str = _address("read")
+    llm_read_api_key: str = _key("read")
+    llm_read_model: str = _model("read: what a question asks for")
+    llm_judge_base_url: str = _address("judge")
+    llm_judge_api_key: str = _key("judge")
+    llm_judge_model: str = _model("judge: which paths help")
+    llm_answer_base_url: str = _address("answer")
+    llm_answer_api_key: str = _key("answer")
+    llm_answer_model: str = _model("answer: /answer")
+    llm_fallback: str = _setting(
+        "pending",
+        _among("pending", "local"),
+        "without a usable answer of the language model: turns stay pending and queries fail, or local ones stand in",
+    )
+    llm_turns_per_call: int = _setting(
+        1, _count(1, 16), "turns that one extraction call reads; with more, one turn's text is in view of another's"
+    )
+    llm_timeout_seconds: float = _setting(60.0, _seconds(0.05, 3600), "how long one call may take")
+    llm_retries: int = _setting(4, _count(0, 20), "further tries of a call that failed for now")
+    llm_concurrency: int = _setting(4, _count(1, 256), "calls at once, in this process")
+    llm_requests_per_minute: int = _setting(0, _count(0, 10**9), "calls a minute, in this process; 0: no limit")
+    llm_tokens_per_minute: int = _setting(0, _count(0, 10**12), "tokens a minute, in this process; 0: no limit")
 
     @classmethod
     def read(cls, environ: Mapping[str, str], **options: Any) -> Settings:
@@ -151,7 +227,8 @@ def _checked(name: str, field: dataclasses.Field[Any], text: str) -> Any:
     try:
         return field.metadata["check"](text)
     except ValueError as error:
-        raise InvalidSetting(f"{name}={text[:100]!r} cannot be used: {error}", field=name) from None
+        shown = "…" if field.metadata["secret"] else repr(text[:100])
+        raise InvalidSetting(f"{name}={shown} cannot be used: {error}", field=name) from None
 
 
 def is_loopback(host: str) -> bool:
@@ -168,10 +245,12 @@ def describe(settings: Settings | None = None) -> list[tuple[str, str, str]]:
     """(variable, value or default, meaning) of every setting."""
     shown = settings or Settings()
     return [
-        (PREFIX + field.name.upper(), _shown(getattr(shown, field.name)), field.metadata["about"])
+        (PREFIX + field.name.upper(), _shown(getattr(shown, field.name), field), field.metadata["about"])
         for field in dataclasses.fields(Settings)
     ]
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, field: dataclasses.Field[Any]) -> str:
+    if field.metadata["secret"]:
+        return "(set)" if value else ""
     return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)

@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -22,7 +22,7 @@ import yaml
 
 from memgraph_server.access import KeyFile
 from memgraph_server.errors import ModelUnavailable
-from memgraph_server.language.port import TurnInContext
+from memgraph_server.language.port import ModelRole, TurnInContext
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.relations import Registry
 from memgraph_server.memory.turns import Role, Turn
@@ -30,6 +30,8 @@ from memgraph_server.settings import Settings
 
 if TYPE_CHECKING:
     from memgraph_server.actions.read_turns import Reader
+    from memgraph_server.language.language_model.client import CompatibleModel
+    from memgraph_server.language.language_model.connecting import Connected
     from memgraph_server.language.port import Embedder, Extractor
     from memgraph_server.stores.port import GraphStore, Operations
     from memgraph_server.workers.in_process import InProcessWorker
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _Model = TypeVar("_Model")
 _TRY_AGAIN_SECONDS = 5.0
+#: Where a language model reads: turns a worker takes at once, and seconds that its lease lasts at least.
+_MODEL_BATCH, _MODEL_LEASE = 16, 600.0
 
 
 def clock() -> Instant:
@@ -100,6 +104,22 @@ class Services:
     extractor: Lazy[Extractor]
     reader: Lazy[Reader]
     keys: KeyFile
+    language_model: Connected | None = None
+
+    def model_for(self, *roles: ModelRole) -> CompatibleModel:
+        """The language model, for roles that are set. Raises ModelUnavailable, saying what to set."""
+        from memgraph_server.language.language_model.client import not_set
+
+        for role in roles:
+            if self.language_model is None or not self.language_model.model.has(role):
+                raise not_set(role)
+        assert self.language_model is not None  # noqa: S101 - no call is without a role
+        return self.language_model.model
+
+    def forget_answers(self) -> None:
+        """What a language model has said is remembered for a while, in memory: drop it, since something was erased."""
+        if self.language_model is not None:
+            self.language_model.model.forget()
 
     def embedder_if_ready(self) -> Embedder | None:
         """None where asking would wait or fail: vectors then come later, by the worker."""
@@ -108,6 +128,8 @@ class Services:
     def close(self) -> None:
         if self.reader.state == "ready":
             self.reader.get().close()
+        if self.language_model is not None:
+            self.language_model.close()
         self.store.close()
 
 
@@ -118,9 +140,11 @@ def services(settings: Settings) -> Services:
     store = _opened(settings, model)
     store.migrate()
     embedder = Lazy("embedder", lambda: _loaded(model))
-    extractor = Lazy("extractor", lambda: _extractor(settings, relations))
+    language_model = _language_model(settings)
+    extractor = Lazy("extractor", lambda: _extractor(settings, relations, language_model))
     reader = Lazy("models", lambda: _reader(settings, store, embedder, extractor))
-    return Services(settings, store, relations, embedder, extractor, reader, KeyFile(settings.keys_path))
+    keys = KeyFile(settings.keys_path)
+    return Services(settings, store, relations, embedder, extractor, reader, keys, language_model)
 
 
 @lru_cache(maxsize=1)
@@ -158,7 +182,18 @@ def _loaded(embedder: Embedder) -> Embedder:
     return embedder
 
 
-def _extractor(settings: Settings, relations: Registry) -> Extractor:
+def _language_model(settings: Settings) -> Connected | None:
+    """Not called yet; the client's package is imported at the first call."""
+    if not any(getattr(settings, name) for name in ("llm_model", *(f"llm_{role}_model" for role in ModelRole))):
+        return None
+    from memgraph_server.language.language_model.connecting import connected
+
+    return connected(settings)
+
+
+def _extractor(settings: Settings, relations: Registry, language_model: Connected | None = None) -> Extractor:
+    if settings.extractor == "llm":
+        return _model_extractor(settings, relations, language_model)
     if settings.extractor == "patterns":
         from memgraph_server.language.pattern_extractor import PatternExtractor
 
@@ -170,10 +205,31 @@ def _extractor(settings: Settings, relations: Registry) -> Extractor:
     return extractor
 
 
+def _model_extractor(settings: Settings, relations: Registry, connected: Connected | None) -> Extractor:
+    """Whether its endpoint answers is known before the first turn is read."""
+    from memgraph_server.language.language_model.client import not_set
+    from memgraph_server.language.language_model.extraction import ModelExtractor
+
+    if connected is None or not connected.model.has(ModelRole.EXTRACT):
+        raise not_set(ModelRole.EXTRACT)
+    local = Lazy("local extractor", lambda: _extractor(replace(settings, extractor="local"), relations))
+    if settings.llm_fallback == "pending":
+        connected.probe()
+    return ModelExtractor(
+        connected.model,
+        relations,
+        otherwise=local.get if settings.llm_fallback == "local" else None,
+        turns_a_call=settings.llm_turns_per_call,
+        at_once=settings.llm_concurrency,
+        spending=connected.model.spending,
+    )
+
+
 def _reader(settings: Settings, store: Store, embedder: Lazy[Embedder], extractor: Lazy[Extractor]) -> Reader:
     from memgraph_server.actions.read_turns import Reader, Retries
 
-    return Reader(store, extractor.get(), embedder.get(), Retries(attempts=settings.max_attempts))
+    retries, by_model = Retries(attempts=settings.max_attempts), settings.extractor == "llm"
+    return Reader(store, extractor.get(), embedder.get(), retries, names_known=by_model)
 
 
 def worker(services: Services) -> InProcessWorker:
@@ -181,10 +237,13 @@ def worker(services: Services) -> InProcessWorker:
     from memgraph_server.workers.in_process import InProcessWorker, Pace
 
     settings = services.settings
+    slow = settings.extractor == "llm"  # seconds a turn: a lease must outlast a batch, or two would read the same
+    lease = max(settings.lease_seconds, _MODEL_LEASE) if slow else settings.lease_seconds
+    batch = min(settings.batch, _MODEL_BATCH) if slow else settings.batch
     return InProcessWorker(
         services.store,
         services.reader.get,
         name=f"{socket.gethostname()}-{os.getpid()}-worker",
         clock=clock,
-        pace=Pace(settings.lease_seconds, settings.sweep_seconds, settings.batch),
+        pace=Pace(lease, settings.sweep_seconds, batch),
     )

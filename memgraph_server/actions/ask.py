@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from time import perf_counter
@@ -18,7 +18,9 @@ import numpy as np
 
 from memgraph_server.actions.rank_turns import Ranked, TurnSearch, Words, look_up
 from memgraph_server.actions.walk_graph import GraphWalk, Walked, step_of
+from memgraph_server.language.language_model.reading import Hints
 from memgraph_server.language.port import Embedder, Encoding
+from memgraph_server.memory.classes import ClassTable
 from memgraph_server.memory.dates import DateKind, find_dates
 from memgraph_server.memory.facts import STABLE_THRESHOLD
 from memgraph_server.memory.interval import Interval
@@ -38,7 +40,7 @@ from memgraph_server.retrieval.fusion import Ranking
 from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
 from memgraph_server.retrieval.repair import Repairs
 from memgraph_server.retrieval.signals import rarity
-from memgraph_server.retrieval.wanted import RelationTable, wanted_relations, with_narrower
+from memgraph_server.retrieval.wanted import RelationTable, below_a_class, wanted_relations, with_narrower
 from memgraph_server.stores.port import AsOf, Floats, GraphStore, TurnCard
 
 #: Turns looked at to learn who speaks in a namespace.
@@ -56,6 +58,10 @@ class _Loaded(Protocol):
     def get(self) -> Embedder: ...
 
 
+#: What a language model reads out of a question, given who speaks in the memory; None where it gave nothing.
+QuestionReader = Callable[[Question, Sequence[str]], Hints | None]
+
+
 class Services(Protocol):
     """What `ask` takes of the program's services."""
 
@@ -67,7 +73,14 @@ class Services(Protocol):
     def embedder(self) -> _Loaded: ...
 
 
-def ask(services: Services, namespace: str, question: Question) -> Evidence:
+def ask(
+    services: Services,
+    namespace: str,
+    question: Question,
+    *,
+    evaluator: Evaluator | None = None,
+    reader: QuestionReader | None = None,
+) -> Evidence:
     """`find_evidence` with the services' store and models and the ranking that ships."""
     return find_evidence(
         services.store,
@@ -76,6 +89,8 @@ def ask(services: Services, namespace: str, question: Question) -> Evidence:
         question,
         ranking=shipped_ranking(),
         registry=services.relations,
+        evaluator=evaluator,
+        reader=reader,
     )
 
 
@@ -94,16 +109,19 @@ def find_evidence(
     ranking: Ranking,
     registry: RelationTable,
     evaluator: Evaluator | None = None,
+    reader: QuestionReader | None = None,
+    classes: ClassTable | None = None,
     tokenizer: Tokenizer = four_characters_a_token,
     clock: Callable[[], float] = perf_counter,
 ) -> Evidence:
     """The subgraph and the turns that answer the question, within its token budget.
 
+    `classes`: of nouns, where a question for a class ("sports") should reach its members.
     Turns recorded after `question.known_at`, and facts not believed then, are invisible. Raises StoreUnavailable,
     ModelUnavailable.
     """
     began = clock()
-    asking = _Asking(store, namespace, question, ranking, registry, evaluator or LocalEvaluator())
+    asking = _Asking(store, namespace, question, ranking, registry, evaluator or LocalEvaluator(), reader, classes)
     reading = asking.read()
     encoding = embedder.encode([reading.bare])[0]
     embedded = clock()
@@ -157,12 +175,20 @@ class _Asking:
     ranking: Ranking
     registry: RelationTable
     evaluator: Evaluator
+    reader: QuestionReader | None = None
+    classes: ClassTable | None = None
 
     def read(self) -> Reading:
         handles = self.store.sample_turns(self.namespace, SPEAKERS_SEEN)
         cards = self.store.turn_cards(self.namespace, handles, vectors=False)
         speakers = list(dict.fromkeys(card.speaker for card in cards.values() if card.speaker))
-        return read(self.question, speakers, stated_period(self.question))
+        hints = self.reader(self.question, speakers) if self.reader is not None else None
+        period = stated_period(self.question)
+        if hints is None:
+            return read(self.question, speakers, period)
+        reading = read(self.question, speakers, hints.period or period)
+        names = tuple(dict.fromkeys((*(name for name, _ in hints.roots), *reading.names)))
+        return replace(reading, roots=hints.roots, names=names, uncertain=reading.uncertain or hints.uncertain)
 
     def nearest_facts(self, reading: Reading, encoding: Encoding) -> list[Step]:
         found = self.store.search_facts(
@@ -197,7 +223,10 @@ class _Asking:
             features,
             self.question.known_at,
         )
-        return walk.walk(roots, limits, Repairs(self.registry, wanted))
+        below = None if self.classes is None else below_a_class(reading, self.classes)
+        scope = reading.scope
+        at = scope.start if scope is not None and scope.end == scope.start + 1 else None
+        return walk.walk(roots, limits, Repairs(self.registry, wanted, below=below, valid_at=at))
 
     def _roots(self, reading: Reading, near: Sequence[Step]) -> tuple[Anchor, ...]:
         """Named entities; who asks, for "I"; else the heads of the nearest facts."""

@@ -51,12 +51,16 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The models, two threads to run them side by side, and the rules of retry."""
+    """The models, two threads to run them side by side, and the rules of retry.
+
+    `names_known`: the extractor wants the names of what the turns before are about.
+    """
 
     store: GraphStore
     extractor: Extractor
     embedder: Embedder
     retries: Retries = field(default_factory=Retries)
+    names_known: bool = False
     parsing: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "extract"))
     embedding: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "embed"))
 
@@ -80,7 +84,7 @@ def read_lease(
     """Read the lease's turns in order. Raises ModelUnavailable or StoreUnavailable; the turns stay pending then."""
     reading = Reading()
     try:
-        for outcome in _outcomes(reader, _in_context(reader.store, lease)):
+        for outcome in _outcomes(reader, _in_context(reader, lease)):
             if stop() or not _apply(reader, lease, outcome, reading, clock):
                 break
     except NotFound:  # the namespace was erased meanwhile
@@ -132,22 +136,35 @@ def _raise_if_down(error: Exception) -> None:
         raise error
 
 
-def _in_context(store: GraphStore, lease: Lease) -> list[TurnInContext]:
+def _in_context(reader: Reader, lease: Lease) -> list[TurnInContext]:
+    store = reader.store
     turns = store.turns(lease.namespace, lease.turn_ids)
     if not turns:
         return []
     before = store.previous_turns(lease.namespace, turns[0].id, CONTEXT)
     speakers = store.session_speakers(lease.namespace, lease.session_id)
-    return list(in_context(before, turns, speakers))
+    known = known_names(store, lease.namespace, before) if reader.names_known else ()
+    return list(in_context(before, turns, speakers, known))
 
 
-def in_context(before: Sequence[Turn], turns: Sequence[Turn], speakers: Sequence[str]) -> Iterator[TurnInContext]:
+def known_names(store: GraphStore, namespace: str, turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Heads and tails of the facts that these turns state, the latest turn's first."""
+    of_turns = store.facts_of_turns(namespace, [turn.id for turn in turns]) if turns else {}
+    views = [view for turn in reversed(turns) for view in of_turns.get(turn.id, [])]
+    return tuple(dict.fromkeys(name for view in views for name in (view.head_name, view.tail_name)))
+
+
+def in_context(
+    before: Sequence[Turn], turns: Sequence[Turn], speakers: Sequence[str], names: tuple[str, ...] = ()
+) -> Iterator[TurnInContext]:
     """Each turn with the ones before it; the listener is the other speaker where there are exactly two."""
-    known = [*before, *turns]
+    known = [*before, *turns]  # of each, the last few
     for index, turn in enumerate(turns, start=len(before)):
         others = [speaker for speaker in speakers if speaker and speaker != turn.speaker]
         listener = others[0] if len(others) == 1 and turn.speaker else ""
-        yield TurnInContext(turn=turn, previous=tuple(known[max(0, index - CONTEXT) : index]), listener=listener)
+        yield TurnInContext(
+            turn=turn, previous=tuple(known[max(0, index - CONTEXT) : index]), listener=listener, known=names
+        )
 
 
 @dataclass(slots=True)

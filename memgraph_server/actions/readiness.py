@@ -24,7 +24,11 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Each part in a word, "ok" where all is well; `pending` and `dead` are None where the store cannot say."""
+    """Each part in a word, "ok" where all is well; `pending` and `dead` are None where the store cannot say.
+
+    `language_model`: "none" where none is set, else "ok", "loading" or "failed: …" with what to set. Where turns wait
+    for it, `model` has failed too; else the server is ready without it.
+    """
 
     store: str
     broker: str
@@ -33,13 +37,16 @@ class Report:
     pending: int | None
     oldest_pending_seconds: float | None
     dead: int | None
+    language_model: str = "none"
 
     @property
     def ready(self) -> bool:
         return self.store == "ok" and self.workers in {"ok", "external"} and self.model == "ok"
 
 
-def report(operations: Operations, worker: WorkerState, model: str, *, now: Instant) -> Report:
+def report(
+    operations: Operations, worker: WorkerState, model: str, *, now: Instant, language_model: str = "none"
+) -> Report:
     """`model`: ok, loading or failed. The embedded server has no broker: the store is the queue."""
     store, overall = _ask(operations)
     waited = None
@@ -53,6 +60,7 @@ def report(operations: Operations, worker: WorkerState, model: str, *, now: Inst
         pending=overall.pending if overall else None,
         oldest_pending_seconds=waited,
         dead=overall.dead if overall else None,
+        language_model=language_model,
     )
 
 

@@ -251,6 +251,7 @@ class ReadinessOut(BaseModel):
     pending: int | None
     oldest_pending_seconds: float | None
     dead: int | None
+    language_model: str
 
 
 class HealthOut(BaseModel):

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from memgraph_server import __version__
 from memgraph_server.api import (
+    answer_routes,
     docs_page,
     entity_routes,
     fact_routes,
@@ -23,6 +24,7 @@ from memgraph_server.api import (
 )
 from memgraph_server.api.answers import ProblemOut
 from memgraph_server.api.edge import Edge
+from memgraph_server.api.language_model_metrics import LanguageModelMetrics
 from memgraph_server.api.metrics import Metrics
 from memgraph_server.errors import ModelUnavailable
 from memgraph_server.wiring import Services, worker
@@ -60,9 +62,11 @@ def create_app(services: Services) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.services, app.state.metrics = services, Metrics()
+    if services.language_model is not None:
+        app.state.metrics.registry.register(LanguageModelMetrics(services.language_model.model.spending))
     app.state.worker = worker(services) if services.settings.worker else None
     problems.install(app)
-    for routes in (turn_routes, query_routes, fact_routes, entity_routes, health_routes, docs_page):
+    for routes in (turn_routes, query_routes, answer_routes, fact_routes, entity_routes, health_routes, docs_page):
         app.include_router(routes.router)
     app.add_middleware(Edge, settings=services.settings, keys=services.keys, count=app.state.metrics.count)
     return app
@@ -83,6 +87,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _load(services: Services) -> None:
+    if services.language_model is not None:
+        services.language_model.look()
     try:
         services.embedder.get()
         if services.settings.worker:

@@ -51,6 +51,6 @@ def unmerge(ns: Writable, entity_id: str, services: Has) -> EntityOut:
 def erase(ns: Operable, services: Has) -> ReceiptOut:
     """Turns, assertions, facts, vectors and index entries; the receipt counts what was removed."""
     now = clock()
-    return ReceiptOut(
-        namespace=ns, erased_at=isoformat(now), removed=dict(corrections.erase(services.store, ns, now=now))
-    )
+    removed = dict(corrections.erase(services.store, ns, now=now))
+    services.forget_answers()
+    return ReceiptOut(namespace=ns, erased_at=isoformat(now), removed=removed)

@@ -38,7 +38,9 @@ def current(services: Services, worker: InProcessWorker | None) -> Report:
     if worker is not None:
         progress = worker.progress
         state = WorkerState(alive=worker.alive, busy=progress.busy, trouble=progress.trouble)
-    return report(services.store, state, model_state(services), now=clock())
+    asked = services.language_model
+    said = asked.state if asked is not None else "none"
+    return report(services.store, state, model_state(services), now=clock(), language_model=said)
 
 
 def model_state(services: Services) -> str:

@@ -109,7 +109,10 @@ class QueryIn(Payload):
         list[str | dict[str, Any]] | None,
         Field(description="the live prompt, oldest first: texts, or chat messages with role and content"),
     ] = None
-    evaluator: Annotated[str | None, Field(description="local (default): scores without a language model")] = None
+    evaluator: Annotated[
+        str | None,
+        Field(description="local: scores without a language model; llm: it reads the question and judges the paths"),
+    ] = None
     beams: Annotated[int, Field(ge=1, le=50, strict=True)] = 5
     depth: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     candidates: Annotated[int, Field(ge=1, le=50, strict=True)] = 5

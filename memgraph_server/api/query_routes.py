@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memgraph_server.actions.ask import ask
+from memgraph_server.actions.model_evidence import gather
 from memgraph_server.actions.questions import question_of
 from memgraph_server.api.dependencies import Has, Readable
 from memgraph_server.api.evidence_answers import EvidenceOut
@@ -17,4 +17,4 @@ router = APIRouter(prefix="/v1/namespaces/{ns}", tags=["query"])
 @router.post("/query", summary="The evidence for a question")
 def query(ns: Readable, body: QueryIn, services: Has) -> EvidenceOut:
     """The turns' texts together stay within `token_budget` (four characters a token), in order of time."""
-    return EvidenceOut.of(ask(services, ns, question_of(body, clock())))
+    return EvidenceOut.of(gather(services, ns, question_of(body, clock()), body.evaluator))

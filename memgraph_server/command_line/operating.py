@@ -106,9 +106,27 @@ def examine(chosen: Settings) -> Iterator[Finding]:
             yield _checked(
                 "embedder", lambda: services.embedder.get().name, "reinstall: its files are damaged or absent"
             )
+            yield from _language_model(services)
             yield _checked("extractor", lambda: services.extractor.get().name, "reinstall: the parser is absent")
     except MemgraphServerError as error:
         yield Finding("store", False, error.message, "see the message; `memgraph-server migrate` changes the schema")
+
+
+def _language_model(services: Services) -> Iterator[Finding]:
+    """Its endpoints are asked for their models and for one word; the message of a fault says what to set."""
+    if services.language_model is None:
+        needed = "llm" in {services.settings.extractor, services.settings.evaluator}
+        advice = "set MEMGRAPH_SERVER_LLM_BASE_URL and MEMGRAPH_SERVER_LLM_MODEL" if needed else ""
+        yield Finding("language model", not needed, "none is set", advice)
+        return
+    connected = services.language_model
+
+    def look() -> str:
+        connected.probe()
+        used = sorted({(one.role.value, one.model, one.shown) for one in connected.model.endpoints.values()})
+        return "; ".join(f"{role}: {model} at {address}" for role, model, address in used)
+
+    yield _checked("language model", look, "see the message; the variables are in `memgraph-server settings`")
 
 
 def _keys(chosen: Settings) -> Finding:

@@ -1,7 +1,7 @@
 """Answers of language models, kept for a while by a hash of all that they depend on.
 
 In memory only, and bounded: what a user said must be gone when it is erased, wherever a copy of it is; a process that
-ends, an hour that passes, or `clear` leaves nothing. (docs/decisions/0008-language-models.md)
+ends, a quarter of an hour that passes, or `clear` leaves nothing. (docs/decisions/0008-language-models.md)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Answers:
     """Thread-safe; the least recently used go first."""
 
     most: int = 4096
-    seconds: float = 3600.0
+    seconds: float = 900.0
     clock: Callable[[], float] = time.monotonic
     _kept: OrderedDict[str, tuple[float, Given]] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

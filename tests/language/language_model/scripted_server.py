@@ -103,6 +103,18 @@ def breaks(after: int) -> Play:
     return gives(completion('{"facts": []}'), ends_after=after)
 
 
+def in_turn(*plays: Play) -> Play:
+    """A play that is the next of these each time it is played, then the last one; probes are answered with a word."""
+    left = list(plays)
+
+    def play(body: dict[str, Any]) -> Answer:
+        if body.get("max_tokens") == 8:
+            return says("ok")(body)
+        return (left.pop(0) if len(left) > 1 else left[0])(body)
+
+    return play
+
+
 def refuses_forms(*refused: str, status: int = 400, then: Play) -> Play:
     """A server that takes no response_format of these types ("json_schema", "json_object", "schema": one inside
     json_object)."""

@@ -1,0 +1,73 @@
+"""Whether what a model says was said: where a quote stands in a text, and whether a name occurs in one. Pure.
+
+A quote counts where it stands in the text word for word; case, white space and punctuation may differ, and up to three
+in ten of its words, at its ends: models leave out "well," or add the subject. A name or value counts as said where it
+shares a content term with the text: a model may shorten, but a value that shares nothing with what was said (a
+translation, an invention, "true") is not one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import TypeAlias
+
+from memgraph_server.memory.terms import content_terms, terms
+
+Span: TypeAlias = tuple[int, int]
+
+#: Of a quote's words: the share that must stand together in the text, and how many at least.
+_ENOUGH, _LEAST = 0.7, 3
+#: Words of a quote that are compared.
+_LONGEST = 80
+#: A word, or one character of a script without spaces.
+_WORD = re.compile(
+    r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+_ENDS = re.compile(r"[.!?。！？\n]+")
+
+
+def span_of(quote: str, text: str) -> Span | None:
+    """The characters of the text that the quote stands for."""
+    quote = quote.strip(" \t\n\"'“”.…")
+    if not quote:
+        return None
+    at = text.find(quote)
+    if at >= 0:
+        return at, at + len(quote)
+    return _by_words(_words(quote)[:_LONGEST], text)
+
+
+def _words(text: str) -> list[tuple[str, Span]]:
+    return [(match[0].casefold(), match.span()) for match in _WORD.finditer(text)]
+
+
+def _by_words(quote: Sequence[tuple[str, Span]], text: str) -> Span | None:
+    wanted, words = [word for word, _ in quote], _words(text)
+    if not wanted:
+        return None
+    matcher = SequenceMatcher(None, wanted, [word for word, _ in words], autojunk=False)
+    block = matcher.find_longest_match()
+    if block.size < len(wanted) and (block.size < _LEAST or block.size < _ENOUGH * len(wanted)):
+        return None
+    if block.size == 0:
+        return None
+    return words[block.b][1][0], words[block.b + block.size - 1][1][1]
+
+
+def is_said(phrase: str, *texts: str) -> bool:
+    """Whether a name or value occurs in one of the texts, in whole or by a content term of it."""
+    phrase = phrase.strip()
+    if not phrase:
+        return False
+    folded = phrase.casefold()
+    wanted = set(content_terms(phrase)) or set(terms(phrase))
+    return any(folded in text.casefold() or bool(wanted & set(terms(text))) for text in texts)
+
+
+def sentence_of(text: str, span: Span) -> Span:
+    """The sentence, or sentences, that the span is part of, with the mark at the end."""
+    start = max((match.end() for match in _ENDS.finditer(text, 0, span[0])), default=0)
+    after = _ENDS.search(text, span[1])
+    return start, after.end() if after is not None else len(text)
