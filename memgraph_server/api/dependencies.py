@@ -33,7 +33,9 @@ Works = Annotated[InProcessWorker | None, Depends(worker_of)]
 
 def _allowed(needed: Role) -> Callable[..., Awaitable[str]]:
     async def allowed(
-        request: Request, ns: Annotated[str, Path(description="the namespace")], _key: object = Security(_bearer)
+        request: Request,
+        ns: Annotated[str, Path(description="whose memory: 1 to 128 characters, no slashes or control characters")],
+        _key: object = Security(_bearer),
     ) -> str:
         namespace = inputs.namespace(ns)
         key: access.Key | None = request.scope.get("memgraph_key")
