@@ -24,7 +24,7 @@ from memgraph_server.stores.port import GraphStore, Posting, TurnCard
 
 WIDE = 360  # cards read without vectors
 NEAREST = 160  # of these by vector
-NARROW = 128  # cards read with vectors
+NARROW = 160  # cards read with vectors
 
 
 @dataclass(frozen=True, slots=True)
