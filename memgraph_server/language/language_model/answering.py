@@ -24,6 +24,8 @@ NOT_FOUND = "The memory does not hold the answer to this."
 _MARK = re.compile(r"\[\s*((?:[FT]\d+)(?:\s*[,;]\s*[FT]\d+)*)\s*\]", re.IGNORECASE)
 #: Anything in brackets that looks like a citation, whichever it names.
 _CITATION = re.compile(r"\s?\[[^\]\[\n]{0,80}\]")
+#: In brackets, letters and digits together: an id that was never given. "[sic]" and "[2021]" are none.
+_LIKE_AN_ID = re.compile(r"[^\W\d].*\d|\d.*[^\W\d]")
 #: Longest citation that is held back while it streams.
 _LONGEST = 82
 _UNKNOWN = re.compile(r"\W*(?:UNKNOWN\b|unknown\W*\Z)")
@@ -106,7 +108,7 @@ def _without_unknown(text: str, known: Mapping[str, Citation]) -> str:
     def kept(found: re.Match[str]) -> str:
         inner = _MARK.fullmatch(found[0].strip())
         if inner is None:
-            return found[0] if not re.search(r"[FT]\d|\d{3}", found[0]) else ""
+            return "" if _LIKE_AN_ID.search(found[0]) else found[0]
         marks = [mark.upper() for mark in re.split(r"\s*[,;]\s*", inner[1]) if mark.upper() in known]
         return f"{' ' if found[0][:1].isspace() else ''}[{', '.join(marks)}]" if marks else ""
 

@@ -115,6 +115,23 @@ def in_turn(*plays: Play) -> Play:
     return play
 
 
+_ROLES = {
+    "You read a conversation": "extract", "You read a question": "read",
+    "You judge": "judge", "You answer": "answer",
+}  # fmt: skip
+
+
+def role_of(body: dict[str, Any]) -> str:
+    """Which prompt was sent; "probe" for none of them."""
+    first = body["messages"][0]["content"]
+    return next((role for words, role in _ROLES.items() if first.startswith(words)), "probe")
+
+
+def by_role(**plays: Play) -> Play:
+    """A play for each role, by its prompt; probes, and roles without one, get an empty object."""
+    return lambda body: plays.get(role_of(body), says("{}"))(body)
+
+
 def refuses_forms(*refused: str, status: int = 400, then: Play) -> Play:
     """A server that takes no response_format of these types ("json_schema", "json_object", "schema": one inside
     json_object)."""
