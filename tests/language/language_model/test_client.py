@@ -125,6 +125,7 @@ def test_nobody_listens() -> None:
     model = client_of(script)
     with pytest.raises(ModelUnavailable, match=r"cannot be reached.*set MEMGRAPH_SERVER_LLM_BASE_URL"):
         ask(model)
+    model.close()
 
 
 @pytest.mark.parametrize(
