@@ -107,7 +107,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
                 "embedder", lambda: services.embedder.get().name, "reinstall: its files are damaged or absent"
             )
             yield from _language_model(services)
-            yield _checked("extractor", lambda: services.extractor.get().name, "reinstall: the parser is absent")
+            absent = "see language model" if chosen.extractor == "llm" else "reinstall: the parser is absent"
+            yield _checked("extractor", lambda: services.extractor.get().name, absent)
     except MemgraphServerError as error:
         yield Finding("store", False, error.message, "see the message; `memgraph-server migrate` changes the schema")
 
