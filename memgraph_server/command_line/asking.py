@@ -63,11 +63,12 @@ def query(
 
 def _ask(services: Services, namespace: str, body: object) -> Evidence:
     from memgraph_server.actions import inputs
-    from memgraph_server.actions.ask import ask
+    from memgraph_server.actions.model_evidence import gather
     from memgraph_server.actions.questions import question_of
     from memgraph_server.wiring import clock
 
-    return ask(services, inputs.namespace(namespace), question_of(body, clock()))  # type: ignore[arg-type]
+    question = question_of(body, clock())  # type: ignore[arg-type]
+    return gather(services, inputs.namespace(namespace), question, None)
 
 
 def show(evidence: Evidence) -> None:

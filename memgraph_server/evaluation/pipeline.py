@@ -21,8 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memgraph_server import wiring
-from memgraph_server.actions.ask import ask
 from memgraph_server.actions.inputs import GivenTurn
+from memgraph_server.actions.model_evidence import gather
 from memgraph_server.actions.store_turns import store_turns
 from memgraph_server.evaluation.transcripts import Conversation, Probe
 from memgraph_server.memory.interval import to_datetime
@@ -81,7 +81,7 @@ class Pipeline:
         )
 
     def ask(self, probe: Probe, budget: int) -> Evidence:
-        return ask(self.services, self.namespace, self.question(probe, budget))
+        return gather(self.services, self.namespace, self.question(probe, budget), None)
 
     def holds(self, conversation: Conversation) -> bool:
         """Every turn is there and read."""
