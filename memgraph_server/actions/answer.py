@@ -9,18 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from memgraph_server.actions.model_evidence import gather
+from memgraph_server.actions.model_evidence import Services, gather
 from memgraph_server.language import prompts
 from memgraph_server.language.language_model import answering
 from memgraph_server.language.language_model.answering import Citation
 from memgraph_server.language.language_model.spending import Meter
 from memgraph_server.language.port import ModelRole
 from memgraph_server.retrieval.evidence import Evidence, Question
-
-if TYPE_CHECKING:
-    from memgraph_server.wiring import Services
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from memgraph_server.actions import ask as asking
 from memgraph_server.actions.ask import ask
 from memgraph_server.errors import ModelUnavailable
+from memgraph_server.language.language_model.client import CompatibleModel
 from memgraph_server.language.language_model.judging import ModelEvaluator
 from memgraph_server.language.language_model.reading import Hints, ModelQuestionReader
 from memgraph_server.language.language_model.spending import Meter
 from memgraph_server.language.port import ModelRole
 from memgraph_server.retrieval.evidence import Evidence, Question
+from memgraph_server.settings import Settings
 
-if TYPE_CHECKING:
-    from memgraph_server.language.language_model.client import CompatibleModel
-    from memgraph_server.wiring import Services
+
+class Services(asking.Services, Protocol):
+    """What is taken of the program's services."""
+
+    @property
+    def settings(self) -> Settings: ...
+    def model_for(self, *roles: ModelRole) -> CompatibleModel: ...
 
 
 def gather(services: Services, namespace: str, question: Question, evaluator: str | None) -> Evidence:
