@@ -3,7 +3,7 @@
 A quote counts where it stands in the text word for word; case, white space and punctuation may differ, and up to three
 in ten of its words, at its ends: models leave out "well," or add the subject. A name or value counts as said where it
 shares a content term with the text: a model may shorten, but a value that shares nothing with what was said (a
-translation, an invention, "true") is not one.
+translation, an invention, "true") is not one. Codes and numbers in it must be said as they are: SR-053 is not SR-052.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _LONGEST = 80
 _WORD = re.compile(
     r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
+_WITH_DIGIT = re.compile(r"(?:[a-z0-9]+[-.:/])*[a-z]*[0-9][a-z0-9]*(?:[-.:/][a-z0-9]+)*")
+_SPELLED = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ENDS = re.compile(r"[.!?。！？\n]+")
 
 
@@ -62,8 +64,18 @@ def is_said(phrase: str, *texts: str) -> bool:
     if not phrase:
         return False
     folded = phrase.casefold()
+    if not all(_number_is_said(code, texts) for code in _WITH_DIGIT.findall(folded)):
+        return False
     wanted = set(content_terms(phrase)) or set(terms(phrase))
     return any(folded in text.casefold() or bool(wanted & set(terms(text))) for text in texts)
+
+
+def _number_is_said(code: str, texts: Sequence[str]) -> bool:
+    """In digits, or, up to twelve, in English words."""
+    small = code.isdigit() and len(code) < 3 and int(code) < len(_SPELLED)
+    either = "|".join(map(re.escape, (code, _SPELLED[int(code)]) if small else (code,)))
+    said = re.compile(rf"(?<![a-z0-9])(?:{either})(?![a-z0-9])")
+    return any(said.search(text.casefold()) for text in texts)
 
 
 def sentence_of(text: str, span: Span) -> Span:
