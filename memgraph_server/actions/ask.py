@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -41,7 +42,7 @@ from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
 from memgraph_server.retrieval.repair import Repairs
 from memgraph_server.retrieval.signals import rarity
 from memgraph_server.retrieval.wanted import RelationTable, below_a_class, wanted_relations, with_narrower
-from memgraph_server.stores.port import AsOf, Floats, GraphStore, TurnCard
+from memgraph_server.stores.port import AsOf, Floats, GraphStore, Snapshots, TurnCard
 
 #: Turns looked at to learn who speaks in a namespace.
 SPEAKERS_SEEN = 32
@@ -120,40 +121,47 @@ def find_evidence(
     Turns recorded after `question.known_at`, and facts not believed then, are invisible. Raises StoreUnavailable,
     ModelUnavailable.
     """
-    began = clock()
-    asking = _Asking(store, namespace, question, ranking, registry, evaluator or LocalEvaluator(), reader, classes)
-    reading = asking.read()
-    encoding = embedder.encode([reading.bare])[0]
-    embedded = clock()
-    words = look_up(store, namespace, reading)
-    near = asking.nearest_facts(reading, encoding)
-    walked = asking.walk(reading, encoding, words, near)
-    walked_at = clock()
-    pointed = asking.pointed_turns(walked, near)
-    search = TurnSearch(store, namespace, reading, words, ranking, encoding, question.speaker, question.known_at)
-    ranked = search.ranked(pointed.scores)
-    ranked_at = clock()
-    turns = asking.chosen(ranked, pointed, tokenizer)
-    worth = max(walked.worths, default=0.0)
-    seen = answerability.features(ranked.signals, ranking.scales, worth)
-    usage = {
-        "tokens": float(sum(turn.tokens for turn in turns)),
-        "model_calls": 0.0 if evaluator is None else float(walked.judgements),
-        "read_ms": 1000 * (embedded - began),
-        "graph_ms": 1000 * (walked_at - embedded),
-        "turns_ms": 1000 * (ranked_at - walked_at),
-        "total_ms": 1000 * (clock() - began),
-    }
-    return Evidence(
-        question=question,
-        reference_time=reading.reference_time,
-        paths=tuple(walked.paths),
-        facts=_facts(walked, near, {turn.turn.id for turn in turns}),
-        turns=turns,
-        answerability=answerability.probability(seen, ranking.answerability),
-        usage=usage,
-        trace=tuple(walked.trace) if question.explain else (),
-    )
+    slow = evaluator is not None or reader is not None
+    with _one_snapshot(store, namespace, held=not slow):
+        began = clock()
+        asking = _Asking(store, namespace, question, ranking, registry, evaluator or LocalEvaluator(), reader, classes)
+        reading = asking.read()
+        encoding = embedder.encode([reading.bare])[0]
+        embedded = clock()
+        words = look_up(store, namespace, reading)
+        near = asking.nearest_facts(reading, encoding)
+        walked = asking.walk(reading, encoding, words, near)
+        walked_at = clock()
+        pointed = asking.pointed_turns(walked, near)
+        search = TurnSearch(store, namespace, reading, words, ranking, encoding, question.speaker, question.known_at)
+        ranked = search.ranked(pointed.scores)
+        ranked_at = clock()
+        turns = asking.chosen(ranked, pointed, tokenizer)
+        worth = max(walked.worths, default=0.0)
+        seen = answerability.features(ranked.signals, ranking.scales, worth)
+        usage = {
+            "tokens": float(sum(turn.tokens for turn in turns)),
+            "model_calls": 0.0 if evaluator is None else float(walked.judgements),
+            "read_ms": 1000 * (embedded - began),
+            "graph_ms": 1000 * (walked_at - embedded),
+            "turns_ms": 1000 * (ranked_at - walked_at),
+            "total_ms": 1000 * (clock() - began),
+        }
+        return Evidence(
+            question=question,
+            reference_time=reading.reference_time,
+            paths=tuple(walked.paths),
+            facts=_facts(walked, near, {turn.turn.id for turn in turns}),
+            turns=turns,
+            answerability=answerability.probability(seen, ranking.answerability),
+            usage=usage,
+            trace=tuple(walked.trace) if question.explain else (),
+        )
+
+
+def _one_snapshot(store: GraphStore, namespace: str, *, held: bool) -> AbstractContextManager[None]:
+    """One question sees one state of the memory, where the store can and no language model is waited for meanwhile."""
+    return store.snapshot(namespace) if held and isinstance(store, Snapshots) else nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

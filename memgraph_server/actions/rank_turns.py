@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memgraph_server.language.port import Encoding
 from memgraph_server.memory.interval import Instant
@@ -67,12 +68,15 @@ class TurnSearch:
     def ranked(self, graph: Mapping[str, float]) -> Ranked:
         """`graph`: scores in [0, 1], by turn id, of the turns that facts point to."""
         cosines = dict(self.store.nearest_turns(self.namespace, self.encoding.pooled, NEAREST))
-        wide = self._cards(self._candidates(cosines, graph), vectors=False)
-        narrow = self._best(wide, cosines, graph)
+        wide = self._cards(self._candidates(cosines, graph))
+        cheap = self._cheap(wide, graph)
+        places = self._best(wide, cosines, cheap)
+        narrow = [wide[place] for place in places]
         before = [card.previous for card in narrow if card.previous is not None]
         full = self.store.turn_cards(self.namespace, list(dict.fromkeys([*(card.handle for card in narrow), *before])))
-        cards = [full[card.handle] for card in narrow if card.handle in full]
-        found = self._signals(cards, full, graph)
+        there = [place for place in places if wide[place].handle in full]
+        cards = [full[wide[place].handle] for place in there]
+        found = {name: values[there] for name, values in cheap.items()} | self._signals(cards, full)
         return Ranked(cards, found, fuse(cards, found, self.ranking, self._scale))
 
     @property
@@ -82,39 +86,37 @@ class TurnSearch:
     def _candidates(self, cosines: Mapping[int, float], graph: Mapping[str, float]) -> list[int]:
         """Handles of the turns that words, vector or graph point to, best first by the first two."""
         handles, scores = signals.first_stage(self.words.postings, self.words.turns)
-        lexical = dict(zip(handles.tolist(), (scores / self._scale).tolist(), strict=True))
+        best = _largest(scores, WIDE)
+        nearest = np.array(sorted(cosines), dtype=np.int64)
+        found = np.union1d(handles[best], nearest)
+        lexical = _looked_up(found, handles, scores / self._scale, 0.0)
         floor = min(cosines.values(), default=0.0)
+        near = _looked_up(found, nearest, np.array([cosines[handle] for handle in nearest.tolist()]), floor)
         weights, scales = self.ranking.weights, self.ranking.scales
-
-        def first_score(handle: int) -> float:
-            near = cosines.get(handle, floor) / scales.get("pooled", 1.0)
-            return float(weights.get("lexical", 0.0) * lexical.get(handle, 0.0) + weights.get("pooled", 0.0) * near)
-
-        best = handles[np.argsort(-scores, kind="stable")[:WIDE]].tolist()
-        found = sorted({*best, *cosines}, key=lambda handle: (-first_score(handle), handle))
+        first_score = weights.get("lexical", 0.0) * lexical + weights.get("pooled", 0.0) * (
+            near / scales.get("pooled", 1.0)
+        )
         pointed = list(self.store.handles(self.namespace, list(graph)).values()) if graph else []
-        return list(dict.fromkeys([*pointed, *found]))[:WIDE]
+        return list(dict.fromkeys([*pointed, *found[_largest(first_score, WIDE)].tolist()]))[:WIDE]
 
-    def _cards(self, handles: Sequence[int], *, vectors: bool) -> list[TurnCard]:
-        found = self.store.turn_cards(self.namespace, handles, vectors=vectors)
+    def _cards(self, handles: Sequence[int]) -> list[TurnCard]:
+        found = self.store.turn_cards(self.namespace, handles, vectors=False)
         cards = [found[handle] for handle in handles if handle in found]
         return [card for card in cards if self.known_at is None or card.recorded_at <= self.known_at]
 
-    def _best(
-        self, cards: Sequence[TurnCard], cosines: Mapping[int, float], graph: Mapping[str, float]
-    ) -> list[TurnCard]:
-        """By all signals that need no token vectors; a turn that is not among the nearest is no nearer than they."""
+    def _best(self, cards: Sequence[TurnCard], cosines: Mapping[int, float], cheap: Mapping[str, Array]) -> list[int]:
+        """Places, by all signals that need no token vectors; a turn that is not among the nearest is no nearer than
+        they."""
         if len(cards) <= NARROW:
-            return list(cards)
+            return list(range(len(cards)))
         floor = min(cosines.values(), default=0.0)
-        cheap = self._cheap(cards, graph)
-        cheap["pooled"] = np.array([cosines.get(card.handle, floor) for card in cards])
+        near = np.array([cosines.get(card.handle, floor) for card in cards])
         # what late interaction will say is guessed from its nearest relative, so that the stages agree
-        cheap["late"] = cheap["own"] = (
-            cheap["pooled"] * self.ranking.scales.get("late", 1.0) / self.ranking.scales.get("pooled", 1.0)
-        )
-        order = np.argsort(-fuse(cards, cheap, self.ranking, self._scale, complete=False).score, kind="stable")
-        return [cards[place] for place in order[:NARROW].tolist()]
+        late = near * self.ranking.scales.get("late", 1.0) / self.ranking.scales.get("pooled", 1.0)
+        guessed = {**cheap, "pooled": near, "late": late, "own": late}
+        score = fuse(cards, guessed, self.ranking, self._scale, complete=False).score
+        places: list[int] = np.argsort(-score, kind="stable")[:NARROW].tolist()
+        return places
 
     def _cheap(self, cards: Sequence[TurnCard], graph: Mapping[str, float]) -> dict[str, Array]:
         if not cards:
@@ -128,16 +130,31 @@ class TurnSearch:
             "graph": signals.turn_scores(cards, graph),
         }
 
-    def _signals(
-        self, cards: Sequence[TurnCard], full: Mapping[int, TurnCard], graph: Mapping[str, float]
-    ) -> dict[str, Array]:
+    def _signals(self, cards: Sequence[TurnCard], full: Mapping[int, TurnCard]) -> dict[str, Array]:
+        """Those that need vectors."""
         weights = signals.piece_weights(self.encoding.pieces, self.words.postings, self.words.turns)
         own, late = signals.late_interaction(cards, full, self.encoding.tokens, weights)
         pooled = signals.pooled(cards, self.encoding.pooled)
         return {
-            **self._cheap(cards, graph),
             "late": late,
             "own": own,
             "pooled": pooled,
             "question": signals.questions(cards),
         }
+
+
+def _largest(values: Array, count: int) -> NDArray[np.int64]:
+    """Places of the `count` largest, largest first; ties by place."""
+    if values.size > count:
+        places = np.flatnonzero(values >= np.partition(values, -count)[-count])
+    else:
+        places = np.arange(values.size)
+    return places[np.argsort(-values[places], kind="stable")[:count]]
+
+
+def _looked_up(keys: NDArray[np.int64], known: NDArray[np.int64], values: Array, otherwise: float) -> Array:
+    """The value of each key, by a table whose keys ascend."""
+    if not known.size:
+        return np.full(keys.size, otherwise)
+    places = np.minimum(np.searchsorted(known, keys), known.size - 1)
+    return np.where(known[places] == keys, values[places], otherwise)

@@ -14,8 +14,9 @@ Errors: InvalidInput, NotFound, Conflict, StoreUnavailable, StoreCorrupt, Schema
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +176,7 @@ class TurnCard:
     next: int | None
     pooled: Floats | None  # (dimension,), dequantized
     token_bits: NDArray[np.uint8] | None  # (n, dimension // 8), one bit a dimension
-    pieces: tuple[str, ...]
+    pieces: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +341,16 @@ class GraphStore(Protocol):
         ...
 
     def readiness(self, namespace: str) -> Readiness: ...
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """What a store may have beside its verbs: many reads as one, so that they agree and each costs less."""
+
+    def snapshot(self, namespace: str) -> AbstractContextManager[None]:
+        """Within the context, this thread's reads of the namespace see the state at its beginning, whatever others
+        write meanwhile; its own writes may not be seen either. Not to be held while something slow is waited for."""
+        ...
 
 
 class Operations(Protocol):

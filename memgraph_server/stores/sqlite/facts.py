@@ -129,20 +129,40 @@ def views(
 
 
 def supports(
-    connection: sqlite3.Connection, namespace: int, row: Row, known_at: Instant | None, latest: int = -1
+    connection: sqlite3.Connection, namespace: int, row: Row, known_at: Instant | None
 ) -> Iterator[tuple[str, str | None]]:
-    """(assertion id, turn id) of the claims behind a fact, oldest evidence first; only the `latest` ones, if given."""
+    """(assertion id, turn id) of the claims behind a fact, oldest evidence first."""
     query = f"""
-        SELECT id, turn_id FROM (
-            SELECT a.id, a.turn_id, a.evidence_at, a.handle FROM placement p JOIN assertion a ON a.handle = p.assertion
-            WHERE p.namespace = :namespace AND p.head = :head AND p.relation = :relation AND p.tail = :tail
-            AND {_placed(known_at)} AND a.polarity = 'claim' AND (a.confidence >= {STABLE_THRESHOLD}) = :assertive
-            AND (:end IS NULL OR a.valid_from < :end) AND (a.valid_to IS NULL OR a.valid_to > :start)
-            ORDER BY a.evidence_at DESC, a.handle DESC LIMIT :latest)
-        ORDER BY evidence_at, handle"""
-    values = {"namespace": namespace, "head": row[14], "relation": row[3], "tail": row[15], "known_at": known_at}
-    values |= {"assertive": row[5] == Stratum.STABLE, "start": row[6], "end": row[7], "latest": latest}
+        SELECT a.id, a.turn_id FROM fact f CROSS JOIN placement p {_behind(known_at)}
+        AND f.namespace = :namespace AND f.version = :version ORDER BY a.evidence_at, a.handle"""
+    values = {"namespace": namespace, "version": row[1], "known_at": known_at}
     yield from connection.execute(query, values)
+
+
+def turns_behind(
+    connection: sqlite3.Connection, namespace: int, versions: Sequence[int], known_at: Instant | None, latest: int
+) -> dict[int, tuple[str, ...]]:
+    """By version, the turns of the `latest` claims behind it, oldest evidence first: of many facts in one query."""
+    query = f"""
+        SELECT f.version, (SELECT json_group_array(turn_id) FROM (SELECT a.turn_id FROM placement p {_behind(known_at)}
+            ORDER BY a.evidence_at DESC, a.handle DESC LIMIT :latest))
+        FROM json_each(:versions) wanted CROSS JOIN fact f ON f.version = wanted.value
+        WHERE f.namespace = :namespace"""
+    values = {"namespace": namespace, "versions": json.dumps(versions), "known_at": known_at, "latest": latest}
+    return {
+        version: tuple(dict.fromkeys(turn for turn in reversed(json.loads(turns)) if turn is not None))
+        for version, turns in connection.execute(query, values)
+    }
+
+
+def _behind(known_at: Instant | None) -> str:
+    """What of `placement p` supports the version `f`, and how."""
+    return f"""
+        JOIN assertion a ON a.handle = p.assertion
+        WHERE p.namespace = f.namespace AND p.head = f.head AND p.relation = f.relation AND p.tail = f.tail
+        AND {_placed(known_at)} AND a.polarity = 'claim'
+        AND (a.confidence >= {STABLE_THRESHOLD}) = (f.stratum = '{Stratum.STABLE}')
+        AND (f.valid_to IS NULL OR a.valid_from < f.valid_to) AND (a.valid_to IS NULL OR a.valid_to > f.valid_from)"""
 
 
 def _placed(known_at: Instant | None) -> str:

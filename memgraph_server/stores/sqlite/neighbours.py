@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,7 @@ class Search:
     def between(self, entity: int, relations: Sequence[str], limit: int, reverse: bool) -> list[Neighbour]:
         rows = [row for relation in dict.fromkeys(relations) for row in self._related(entity, relation, limit, reverse)]
         rows.sort(key=lambda row: (-row[6], -row[1]))
-        return [self._neighbour(row, 0.0, entity) for row in rows[:limit]]
+        return self._neighbours(rows[:limit], {}, entity)
 
     def _triples(self, entity: int, limit: int) -> list[int]:
         """The latest first, at either end."""
@@ -123,7 +123,7 @@ class Search:
         """Most similar first; among equals the one recorded last."""
         similar = self._similarities({row[16] for row in rows}, query)
         order = sorted(rows, key=lambda row: (-similar.get(row[16], 0.0), -row[1]))
-        return [self._neighbour(row, similar.get(row[16], 0.0), entity) for row in order[:limit]]
+        return self._neighbours(order[:limit], similar, entity)
 
     def _similarities(self, triples: Iterable[int], query: Floats | None) -> dict[int, float]:
         if query is None:
@@ -139,9 +139,16 @@ class Search:
         scores = cosines(query, [pooled for _, pooled in rows])
         return {triple: float(score) for (triple, _), score in zip(rows, scores, strict=True)}
 
-    def _neighbour(self, row: facts.Row, similarity: float, entity: int | None) -> Neighbour:
-        """Seen from `entity`; from its head where none was asked about."""
-        here, there = (row[4], row[2]) if entity is not None and row[15] == entity != row[14] else (row[2], row[4])
-        supporting = facts.supports(self.connection, self.namespace, row, self.as_of.known_at, TURNS)
-        turns = dict.fromkeys(turn for _, turn in supporting if turn is not None)
-        return Neighbour(facts.fact(row), here, there, row[12], row[13], similarity, tuple(turns))
+    def _neighbours(
+        self, rows: Sequence[facts.Row], similar: Mapping[int, float], entity: int | None
+    ) -> list[Neighbour]:
+        """Seen from `entity`; from their heads where none was asked about."""
+        versions = [row[1] for row in rows]
+        turns = facts.turns_behind(self.connection, self.namespace, versions, self.as_of.known_at, TURNS)
+        found = []
+        for row in rows:
+            from_tail = entity is not None and row[15] == entity != row[14]
+            here, there = (row[4], row[2]) if from_tail else (row[2], row[4])
+            similarity = similar.get(row[16], 0.0)
+            found.append(Neighbour(facts.fact(row), here, there, row[12], row[13], similarity, turns[row[1]]))
+        return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from itertools import chain
+from typing import overload
 
 import numpy as np
 
 from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
-from memgraph_server.stores.sqlite.vectors import Indexes, Space, cosines, restored
+from memgraph_server.stores.sqlite.vectors import Indexes, Space, cosines, restored_all
 
 #: A term in more turns than this says nothing about one of them; its postings are not read.
 CEILING = 50_000
@@ -44,8 +46,9 @@ def _posting(connection: sqlite3.Connection, namespace: int, term: str, document
     if documents > CEILING:
         return Posting(documents, np.zeros(0, np.int64), np.zeros(0, np.int32))
     query = "SELECT turn, count FROM posting WHERE namespace = ? AND term = ? ORDER BY turn"
-    rows = np.array(connection.execute(query, (namespace, term)).fetchall(), dtype=np.int64).reshape(-1, 2)
-    return Posting(documents, np.ascontiguousarray(rows[:, 0]), rows[:, 1].astype(np.int32))
+    rows = chain.from_iterable(connection.execute(query, (namespace, term)))
+    flat = np.fromiter(rows, dtype=np.int64)
+    return Posting(documents, np.ascontiguousarray(flat[::2]), flat[1::2].astype(np.int32))
 
 
 def nearest_turns(
@@ -62,13 +65,10 @@ def nearest_turns(
     rows = connection.execute(statement, (json.dumps(candidates.tolist()), namespace)).fetchall()
     if not rows:
         return []
-    scores = cosines(query, [pooled for _, pooled in rows])
-    ranked = sorted(((turn, float(score)) for (turn, _), score in zip(rows, scores, strict=True)), key=_best_first)
-    return ranked[:limit]
-
-
-def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
-    return -scored[1], scored[0]
+    found, pooled = zip(*rows, strict=True)
+    turns, scores = np.array(found, dtype=np.int64), cosines(query, pooled)
+    order = np.lexsort((turns, -scores))[:limit]
+    return list(zip(turns[order].tolist(), scores[order].tolist(), strict=True))
 
 
 def turn_cards(
@@ -81,7 +81,43 @@ def turn_cards(
     return {row[0]: TurnCard(*(*row, *found.get(row[0], nothing))) for row in rows}
 
 
-_Vectors = tuple[Floats | None, "np.ndarray[tuple[int, int], np.dtype[np.uint8]] | None", tuple[str, ...]]
+class Pieces(Sequence[str]):
+    """Word pieces as they are stored, parsed where somebody looks: of the hundreds of cards that a question reads, few
+    are asked for theirs."""
+
+    __slots__ = ("_parsed", "_stored")
+
+    def __init__(self, stored: str) -> None:
+        self._stored = stored
+        self._parsed: tuple[str, ...] | None = None
+
+    @property
+    def _pieces(self) -> tuple[str, ...]:
+        if self._parsed is None:
+            self._parsed = tuple(json.loads(self._stored))
+        return self._parsed
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        return self._pieces[place]
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def __eq__(self, other: object) -> bool:
+        return self._pieces == (other._pieces if isinstance(other, Pieces) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._pieces)
+
+    def __repr__(self) -> str:
+        return repr(self._pieces)
+
+
+_Vectors = tuple[Floats | None, "np.ndarray[tuple[int, int], np.dtype[np.uint8]] | None", Sequence[str]]
 
 
 def _vectors(connection: sqlite3.Connection, namespace: int, wanted: str, space: Space) -> dict[int, _Vectors]:
@@ -89,15 +125,13 @@ def _vectors(connection: sqlite3.Connection, namespace: int, wanted: str, space:
         SELECT v.turn, v.pooled, v.token_bits, v.pieces FROM json_each(?) wanted
         CROSS JOIN turn_vector v ON v.namespace = ? AND v.turn = wanted.value JOIN embedder e ON e.id = v.embedder
         WHERE e.name = ? AND e.dimension = ?"""
-    rows = connection.execute(query, (wanted, namespace, space.embedder, space.dimension))
-    return {
-        turn: (
-            restored(pooled)[: space.dimension],
-            np.frombuffer(bits, dtype=np.uint8).reshape(-1, space.width // 8),
-            tuple(json.loads(pieces)),
-        )
-        for turn, pooled, bits, pieces in rows
-    }
+    rows = connection.execute(query, (wanted, namespace, space.embedder, space.dimension)).fetchall()
+    if not rows:
+        return {}
+    turns, pooled, bits, pieces = zip(*rows, strict=True)
+    vectors = restored_all(pooled)[:, : space.dimension]
+    tokens = [np.frombuffer(signs, dtype=np.uint8).reshape(-1, space.width // 8) for signs in bits]
+    return dict(zip(turns, zip(vectors, tokens, map(Pieces, pieces), strict=True), strict=True))
 
 
 def sample_turns(connection: sqlite3.Connection, namespace: int, count: int) -> list[int]:

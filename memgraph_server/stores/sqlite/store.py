@@ -4,6 +4,7 @@ knows; nothing is decided here (stores/port.py has the contract, the files besid
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -67,11 +68,26 @@ class SqliteStore:
         self._registry = registry
         self._space = Space(embedder_name, dimension)
         self._indexes = Indexes(self._space)
+        self._held = threading.local()  # the read that this thread is within
 
     # -- transactions
 
     @contextmanager
+    def snapshot(self, namespace: str) -> Iterator[None]:
+        """Reads of the namespace by this thread within the context are one transaction (stores/port.py, Snapshots)."""
+        with self._read(namespace) as found:
+            before, self._held.read = getattr(self._held, "read", None), (namespace, *found)
+            try:
+                yield
+            finally:
+                self._held.read = before
+
+    @contextmanager
     def _read(self, namespace: str) -> Iterator[tuple[Connection, int]]:
+        held: tuple[str, Connection, int] | None = getattr(self._held, "read", None)
+        if held is not None and held[0] == namespace:
+            yield held[1:]
+            return
         check_name(namespace, "namespace")
         with self._connections.reading(schema.accept) as connection:
             yield connection, namespaces.find(connection, namespace)

@@ -13,6 +13,7 @@ import sqlite3
 import struct
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,12 +74,24 @@ def restored(stored: bytes) -> Floats:
     return from_int8(stored[4:], struct.unpack("<f", stored[:4])[0])
 
 
-def cosines(query: Floats, stored: list[bytes]) -> Floats:
+def restored_all(stored: Sequence[bytes]) -> Floats:
+    """As rows, shape (n, width): what `restored` gives for each."""
+    rows, scales = _parts(stored)
+    values: Floats = (rows[:, 4:].view(np.int8) * scales.astype(np.float64)[:, None]).astype(np.float32)
+    return values
+
+
+def cosines(query: Floats, stored: Sequence[bytes]) -> Floats:
     """Of a unit query to quantized vectors, which are unit as well: shape (n,), in one product."""
-    rows = np.frombuffer(b"".join(stored), dtype=np.uint8).reshape(len(stored), -1)
-    scales = rows[:, :4].copy().view("<f4")[:, 0]
+    rows, scales = _parts(stored)
     products: Floats = (rows[:, 4:].view(np.int8).astype(np.float32) @ query) * scales
     return products
+
+
+def _parts(stored: Sequence[bytes]) -> tuple[NDArray[np.uint8], Floats]:
+    """Rows as they are stored, (n, 4 + width), and their scales, (n,)."""
+    rows = np.frombuffer(b"".join(stored), dtype=np.uint8).reshape(len(stored), -1)
+    return rows, rows[:, :4].copy().view("<f4")[:, 0]
 
 
 def write_turn_vectors(
@@ -87,7 +100,7 @@ def write_turn_vectors(
     pooled = space.usable(vectors.pooled) if vectors is not None else None
     if vectors is None or pooled is None:
         return
-    tokens, pieces = _tokens(vectors, space)
+    tokens, pieces = tokens_of(vectors, space)
     row = (
         namespace,
         turn,
@@ -103,7 +116,7 @@ def write_turn_vectors(
     connection.execute(query, row)
 
 
-def _tokens(vectors: TurnVectors, space: Space) -> tuple[bytes, tuple[str, ...]]:
+def tokens_of(vectors: TurnVectors, space: Space) -> tuple[bytes, tuple[str, ...]]:
     """Signs of the tokens' vectors; none where they do not fit the pieces or the dimension."""
     tokens = np.asarray(vectors.tokens, dtype=np.float32)
     pieces = tuple(_storable(piece) for piece in vectors.pieces)
