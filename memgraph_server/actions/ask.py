@@ -25,7 +25,7 @@ from memgraph_server.memory.classes import ClassTable
 from memgraph_server.memory.dates import DateKind, find_dates
 from memgraph_server.memory.facts import STABLE_THRESHOLD
 from memgraph_server.memory.interval import Interval
-from memgraph_server.retrieval import answerability, budget
+from memgraph_server.retrieval import answerability, budget, signals
 from memgraph_server.retrieval.beam import Limits
 from memgraph_server.retrieval.evaluator import Evaluator, Features, LocalEvaluator, similar
 from memgraph_server.retrieval.evidence import (
@@ -40,13 +40,14 @@ from memgraph_server.retrieval.evidence import (
 from memgraph_server.retrieval.fusion import Ranking
 from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
 from memgraph_server.retrieval.repair import Repairs
-from memgraph_server.retrieval.signals import rarity
 from memgraph_server.retrieval.wanted import RelationTable, below_a_class, wanted_relations, with_narrower
 from memgraph_server.stores.port import AsOf, Floats, GraphStore, Snapshots, TurnCard
 
 #: Turns looked at to learn who speaks in a namespace.
 SPEAKERS_SEEN = 32
-#: Facts found by the question's vector; the heads of the best few are roots where the question names none.
+#: Facts found by the whole question's vector, which say which turns state something like it.
+STATED_FACTS = 192
+#: The nearest of these are evidence themselves; the heads of the best few are roots where the question names none.
 NEAREST_FACTS = 12
 ROOTS = 3
 #: Facts returned at most.
@@ -126,15 +127,17 @@ def find_evidence(
         began = clock()
         asking = _Asking(store, namespace, question, ranking, registry, evaluator or LocalEvaluator(), reader, classes)
         reading = asking.read()
-        encoding = embedder.encode([reading.bare])[0]
+        encoding, whole = embedder.encode([reading.bare, question.text])
         embedded = clock()
         words = look_up(store, namespace, reading)
-        near = asking.nearest_facts(reading, encoding)
+        stated = asking.stated_facts(reading, whole)
+        near = stated[:NEAREST_FACTS]
         walked = asking.walk(reading, encoding, words, near)
         walked_at = clock()
         pointed = asking.pointed_turns(walked, near)
         search = TurnSearch(store, namespace, reading, words, ranking, encoding, question.speaker, question.known_at)
-        ranked = search.ranked(pointed.scores)
+        said = signals.fact_scores([(step.similarity, step.turns) for step in stated])
+        ranked = search.ranked(pointed.scores, said)
         ranked_at = clock()
         turns = asking.chosen(ranked, pointed, tokenizer)
         worth = max(walked.worths, default=0.0)
@@ -198,13 +201,14 @@ class _Asking:
         names = tuple(dict.fromkeys((*(name for name, _ in hints.roots), *reading.names)))
         return replace(reading, roots=hints.roots, names=names, uncertain=reading.uncertain or hints.uncertain)
 
-    def nearest_facts(self, reading: Reading, encoding: Encoding) -> list[Step]:
+    def stated_facts(self, reading: Reading, whole: Encoding) -> list[Step]:
+        """Nearest first. By the whole question, names and all: a fact's text names its subject."""
         found = self.store.search_facts(
             self.namespace,
-            encoding.pooled,
+            whole.pooled,
             as_of=AsOf(None, self.question.known_at),
             minimum_confidence=_minimum_confidence(reading),
-            limit=NEAREST_FACTS,
+            limit=STATED_FACTS,
         )
         steps = [step_of(neighbour) for neighbour in found]
         return [step for step in steps if reading.scope is None or step.fact.interval.overlaps(reading.scope)]
@@ -214,7 +218,7 @@ class _Asking:
         if not roots:
             return Walked()
         wanted = wanted_relations(reading, self.registry)
-        known = {term: rarity(posting.documents, words.turns) for term, posting in words.postings.items()}
+        known = {term: signals.rarity(posting.documents, words.turns) for term, posting in words.postings.items()}
         features = Features(known, with_narrower(wanted, self.registry))
         limits = Limits(
             width=self.question.beams,

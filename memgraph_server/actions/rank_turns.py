@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +66,12 @@ class TurnSearch:
     asker: str | None = None
     known_at: Instant | None = None
 
-    def ranked(self, graph: Mapping[str, float]) -> Ranked:
-        """`graph`: scores in [0, 1], by turn id, of the turns that facts point to."""
+    def ranked(self, graph: Mapping[str, float], facts: Mapping[str, float] = MappingProxyType({})) -> Ranked:
+        """By turn id: `graph`, scores in [0, 1] of the turns that paths point to; `facts`, of those that state facts
+        near the question (`signals.fact_scores`)."""
         cosines = dict(self.store.nearest_turns(self.namespace, self.encoding.pooled, NEAREST))
-        wide = self._cards(self._candidates(cosines, graph))
-        cheap = self._cheap(wide, graph)
+        wide = self._cards(self._candidates(cosines, {**facts, **graph}))
+        cheap = self._cheap(wide, graph, facts)
         places = self._best(wide, cosines, cheap)
         narrow = [wide[place] for place in places]
         before = [card.previous for card in narrow if card.previous is not None]
@@ -118,7 +120,9 @@ class TurnSearch:
         places: list[int] = np.argsort(-score, kind="stable")[:NARROW].tolist()
         return places
 
-    def _cheap(self, cards: Sequence[TurnCard], graph: Mapping[str, float]) -> dict[str, Array]:
+    def _cheap(
+        self, cards: Sequence[TurnCard], graph: Mapping[str, float], facts: Mapping[str, float]
+    ) -> dict[str, Array]:
         if not cards:
             return {}
         reading, words = self.reading, self.words
@@ -128,6 +132,7 @@ class TurnSearch:
             "recency": signals.recency(cards, reading.reference_time),
             "time": signals.nearness(cards, reading.period),
             "graph": signals.turn_scores(cards, graph),
+            "facts": signals.turn_scores(cards, facts),
         }
 
     def _signals(self, cards: Sequence[TurnCard], full: Mapping[int, TurnCard]) -> dict[str, Array]:

@@ -1,9 +1,9 @@
 """Few named signals of a turn's relevance, added up.
 
     relevance = Σ weight × signal ÷ scale                       over lexical, late, own and pooled
-    score     = relevance + Σ weight × signal                   over speaker, question, recency, graph and time
+    score     = relevance + Σ weight × signal ÷ scale           over facts, speaker, question, recency, graph and time
                 − length × log(tokens + 4)
-                + session × strength of the turn's session − repeat × log(1 + better turns of the session)
+                + session × strength of the turn's session − repeat × log(1 + tokens of its better turns ÷ 60)
 
 Linear and small on purpose: over two kinds of conversation (two people; a person and an assistant) relevance and the
 speaker carry over with the same weights, and most features of style do not. `scale` brings a signal to its usual spread
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memgraph_server.retrieval.sessions import ranks_in_session, session_strength
+from memgraph_server.retrieval.sessions import repetition, session_strength
 from memgraph_server.retrieval.signals import Array, Card, Posting, rarity
 
 RELEVANCE = ("lexical", "late", "own", "pooled")
@@ -86,10 +86,11 @@ def fuse(
     weighted = {name: ranking.weights.get(name, 0.0) * values for name, values in scaled.items()}
     relevance = _sum([values for name, values in weighted.items() if name in RELEVANCE], len(cards))
     score = relevance + _sum([values for name, values in weighted.items() if name not in RELEVANCE], len(cards))
-    score -= ranking.length * np.log(np.array([card.characters for card in cards], dtype=np.float64) / 4.0 + 4.0)
+    tokens = np.array([card.characters for card in cards], dtype=np.float64) / 4.0
+    score -= ranking.length * np.log(tokens + 4.0)
     sessions = [card.session_id for card in cards]
     score += ranking.session * session_strength(sessions, relevance)
-    score -= ranking.repeat * np.log1p(ranks_in_session(sessions, score))
+    score -= ranking.repeat * repetition(sessions, score, tokens)
     return Fused(score, relevance)
 
 

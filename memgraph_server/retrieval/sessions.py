@@ -1,8 +1,9 @@
 """Turns are said in sessions, and a session has one or two topics. Two corrections to turns' scores follow from it:
 
 - a turn gains from its session's best turns: where three turns match, their neighbours are probably about it too;
-- each further turn of one session adds less than the one before, so that evidence that lies in several sessions fits
-  the budget: score − λ × log(1 + how many better turns of the same session there are).
+- what a session has said already makes its next turn worth less, so that evidence that lies in several sessions fits
+  the budget: score − λ × log(1 + tokens of the session's better turns ÷ 60). In tokens, not in turns: three remarks of
+  a chat say less than three answers of an assistant, and one λ serves both.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from memgraph_server.retrieval.signals import Array
 
 BEST = 3  # turns that stand for their session
+REMARK = 60  # tokens: about two remarks of a chat between people
 
 
 def session_strength(sessions: Sequence[str], relevance: Array) -> Array:
@@ -25,12 +27,18 @@ def session_strength(sessions: Sequence[str], relevance: Array) -> Array:
     return strength
 
 
-def ranks_in_session(sessions: Sequence[str], scores: Array) -> Array:
-    """For each turn, how many of its session come before it; ties by place."""
-    ranks = np.zeros(len(sessions))
+def said_before(sessions: Sequence[str], scores: Array, tokens: Array) -> Array:
+    """For each turn, the tokens of its session's turns that score better; ties by place."""
+    said = np.zeros(len(sessions))
     for places in _by_session(sessions):
-        ranks[places[np.argsort(-scores[places], kind="stable")]] = np.arange(len(places))
-    return ranks
+        order = places[np.argsort(-scores[places], kind="stable")]
+        said[order] = np.cumsum(tokens[order]) - tokens[order]
+    return said
+
+
+def repetition(sessions: Sequence[str], scores: Array, tokens: Array) -> Array:
+    """log(1 + tokens said before ÷ 60): 0 for the best turn of each session."""
+    return np.asarray(np.log1p(said_before(sessions, scores, tokens) / REMARK))
 
 
 def _by_session(sessions: Sequence[str]) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -272,3 +272,17 @@ def nearness(cards: Sequence[Card], period: Interval | None, scale_days: float =
 def turn_scores(cards: Sequence[Card], scores: Mapping[str, float]) -> Array:
     """Scores given by turn id as an array; 0 for the others."""
     return np.array([scores.get(card.turn_id, 0.0) for card in cards])
+
+
+def fact_scores(near: Sequence[tuple[float, Sequence[str]]]) -> dict[str, float]:
+    """By turn id, how much nearer the best fact that the turn states is to the question than the farthest of `near`.
+
+    near: (cosine, turn ids) of the facts nearest to the question. A fact names its subject and spells out what a turn
+    says with pronouns, so that the turns which state it are found by who it is about, whoever speaks.
+    """
+    floor = min((cosine for cosine, _ in near), default=0.0)
+    found: dict[str, float] = {}
+    for cosine, turns in near:
+        for turn_id in turns:
+            found[turn_id] = max(found.get(turn_id, 0.0), cosine - floor)
+    return found

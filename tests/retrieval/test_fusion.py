@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memgraph_server.retrieval.fusion import RELEVANCE, Ranking, fuse, lexical_scale
-from memgraph_server.retrieval.sessions import ranks_in_session, session_strength
+from memgraph_server.retrieval.sessions import REMARK, repetition, said_before, session_strength
 from tests.retrieval.cards import WrittenCard, conversation, postings
 
 SHIPPED = json.loads((Path(__file__).parents[2] / "schema" / "ranking.json").read_text("utf-8"))
@@ -67,11 +67,25 @@ def test_length_is_taken_out() -> None:
     assert scores[0] > scores[1]
 
 
-def test_a_session_gains_from_its_best_turns_and_each_further_turn_adds_less() -> None:
+def test_a_session_gains_from_its_best_turns() -> None:
     assert session_strength(["a", "a", "a", "a", "b"], np.array([1.0, 3.0, 2.0, 0.0, 5.0])).tolist() == [2, 2, 2, 2, 5]
     assert session_strength(["a", "a"], np.array([3.0, 0.0])).tolist() == [1.0, 1.0]
-    assert ranks_in_session(["a", "b", "a", "a"], np.array([1.0, 0.5, 3.0, 1.0])).tolist() == [1, 0, 0, 2]
     assert session_strength([], np.zeros(0)).tolist() == []
+
+
+def test_what_a_session_has_said_makes_its_next_turn_worth_less_the_more_the_longer_it_was() -> None:
+    sessions, scores = ["a", "b", "a", "a"], np.array([1.0, 0.5, 3.0, 1.0])
+    assert said_before(sessions, scores, np.array([10.0, 20.0, 30.0, 40.0])).tolist() == [30.0, 0.0, 0.0, 40.0]
+    short, long = (repetition(["a", "a"], np.array([2.0, 1.0]), np.full(2, size)) for size in (REMARK, 5.0 * REMARK))
+    assert short.tolist() == [0.0, pytest.approx(np.log(2))]
+    assert long[1] > short[1]
+    assert said_before([], np.zeros(0), np.zeros(0)).tolist() == []
+
+
+def test_of_two_sessions_that_match_alike_both_are_among_the_first_two() -> None:
+    cards = [WrittenCard(n, "a word or two " * 20, session_id=session) for n, session in enumerate("aab")]
+    scores = fuse(cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat=1.3), 1.0).score
+    assert np.argsort(-scores).tolist() == [0, 2, 1]
 
 
 def test_no_cards_have_no_scores() -> None:

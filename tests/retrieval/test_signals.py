@@ -150,3 +150,9 @@ def test_nearness_is_one_within_the_stated_time_and_halves_with_distance() -> No
     assert scores.tolist() == pytest.approx([0.5, 1.0, 1.0, 0.5])
     assert signals.nearness(cards, Interval(10 * DAY, None)).tolist() == pytest.approx([0.5, 1, 1, 1])
     assert signals.nearness(cards, None).tolist() == [0.0] * 4
+
+
+def test_a_turn_counts_by_its_nearest_fact_above_the_farthest_that_was_found() -> None:
+    near = [(0.9, ("t1", "t2")), (0.6, ("t2", "t3")), (0.4, ())]
+    assert signals.fact_scores(near) == pytest.approx({"t1": 0.5, "t2": 0.5, "t3": 0.2})
+    assert signals.fact_scores([]) == {}
