@@ -131,7 +131,7 @@ def place(connection: sqlite3.Connection, namespace: int, placed: Placed, antony
         INSERT INTO stake (namespace, head, relation, tail, kind, assertive, anchor, evidence_at, confidence, id,
             assertion, valid_from, valid_to, second_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        ((namespace, *stake) for stake in _stakes(placed, antonym)),
+        ((namespace, *stake) for stake in stakes_of(placed, antonym)),
     )
 
 
@@ -147,11 +147,11 @@ def displace(
         """
         DELETE FROM stake WHERE namespace = ? AND head = ? AND relation = ? AND tail = ? AND kind = ?
         AND assertive = ? AND anchor = ? AND evidence_at = ? AND confidence = ? AND id = ?""",
-        ((namespace, *stake[:9]) for stake in _stakes(placed, antonym)),
+        ((namespace, *stake[:9]) for stake in stakes_of(placed, antonym)),
     )
 
 
-def _stakes(placed: Placed, antonym: str | None) -> Iterator[tuple[object, ...]]:
+def stakes_of(placed: Placed, antonym: str | None) -> Iterator[tuple[object, ...]]:
     """Rows of `stake` after the namespace: its own, and under the antonym's key those of a claim as an ending."""
     end = placed.valid_to if placed.is_claim else None
     second = _second_anchor(placed)

@@ -1,7 +1,7 @@
 """Turns: stored verbatim, indexed for search in the same transaction, never changed (schema/sqlite/0001, 0002).
 
 Idempotent by id: a turn known with the same content is counted as known, one with other content is a Conflict and
-nothing of the call is stored; twins within one call count alike. What counts as content is `_content`.
+nothing of the call is stored; twins within one call count alike. What counts as content is `content`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _job_turns(connection: sqlite3.Connection, namespace: int, job_id: str) -> l
     return list(dict.fromkeys(turn_id for (turn_id,) in connection.execute(query, (namespace, job_id))))
 
 
-def _content(turn: Turn) -> tuple[object, ...]:
+def content(turn: Turn) -> tuple[object, ...]:
     return (turn.session_id, turn.role, turn.speaker, turn.text, turn.at, turn.captions)
 
 
@@ -113,7 +113,7 @@ def _known(connection: sqlite3.Connection, namespace: int, turns: Sequence[Turn]
     """Handles of the turns that are stored already; Conflict where one of them has other content."""
     stored = {turn.id: turn for turn in fetch(connection, namespace, [turn.id for turn in turns])}
     for turn in turns:
-        if turn.id in stored and _content(stored[turn.id]) != _content(turn):
+        if turn.id in stored and content(stored[turn.id]) != content(turn):
             raise Conflict(f"turn {turn.id!r} is stored already with other content", field="id")
     return handles(connection, namespace, list(stored))
 
@@ -124,7 +124,7 @@ def _fresh(given: Sequence[Prepared], known: dict[str, int]) -> list[Prepared]:
         turn = prepared.turn
         if turn.id in known:
             continue
-        if turn.id in fresh and _content(fresh[turn.id].turn) != _content(turn):
+        if turn.id in fresh and content(fresh[turn.id].turn) != content(turn):
             raise Conflict(f"turn {turn.id!r} comes twice in one call with different content", field="id")
         fresh.setdefault(turn.id, prepared)
     return list(fresh.values())

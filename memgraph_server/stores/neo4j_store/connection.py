@@ -1,0 +1,143 @@
+"""One driver for one Neo4j: managed transactions, retried where that helps, and Neo4j's errors in this project's words.
+
+Rules: text and values are apart, always: a `Query` is a constant of this package, everything else a parameter. A verb
+is one transaction. The driver runs it again where the server says that this helps (deadlocks, a leader that moved, a
+connection that broke), so that a verb's work must not change anything but the database.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import neo4j
+from neo4j import exceptions
+
+from memgraph_server.errors import MemgraphServerError, StoreUnavailable, TooLarge
+
+if TYPE_CHECKING:
+    from neo4j import ManagedTransaction
+
+_T = TypeVar("_T")
+Row = list[Any]
+#: Seconds that one verb is tried again before the caller is told that the store is unavailable.
+RETRY_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a Neo4j is and who asks. `url`: neo4j://…, bolt://… or, with encryption, neo4j+s://…, bolt+s://…"""
+
+    url: str
+    user: str
+    password: str
+    database: str = "neo4j"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A named statement in Cypher 25. Its text is put together from constants only."""
+
+    name: str
+    text: str
+
+
+class Statements:
+    """Runs queries inside one transaction."""
+
+    def __init__(self, transaction: ManagedTransaction, watch: Callable[[Query, dict[str, Any]], None] | None) -> None:
+        self._transaction = transaction
+        self._watch = watch
+
+    def __call__(self, query: Query, **values: Any) -> list[Row]:
+        if self._watch is not None:
+            self._watch(query, values)
+        return [record.values() for record in self._transaction.run(f"CYPHER 25\n{query.text}", values)]
+
+    def pairs(self, query: Query, **values: Any) -> dict[Any, Any]:
+        """Of a query with two columns: the first to the second."""
+        return {row[0]: row[1] for row in self(query, **values)}
+
+    def one(self, query: Query, **values: Any) -> Row | None:
+        rows = self(query, **values)
+        return rows[0] if rows else None
+
+
+class Connection:
+    """A pool of connections, safe for threads. Nothing is asked of the server before the first verb.
+
+    `watch` sees every statement before it runs: for tests and benchmarks.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.watch: Callable[[Query, dict[str, Any]], None] | None = None
+        self._accepted = False
+        self._guard = threading.Lock()
+        self._driver = neo4j.GraphDatabase.driver(
+            target.url,
+            auth=(target.user, target.password),
+            connection_timeout=5.0,
+            connection_acquisition_timeout=10.0,
+            max_transaction_retry_time=RETRY_SECONDS,
+            initial_retry_delay=0.1,
+            keep_alive=True,
+            user_agent="memgraph-server",
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+        )
+
+    def reading(self, work: Callable[[Statements], _T]) -> _T:
+        return self._asking(lambda session: session.execute_read(self._with(work)))
+
+    def writing(self, work: Callable[[Statements], _T]) -> _T:
+        """One transaction: committed at the end, rolled back by any exception."""
+        return self._asking(lambda session: session.execute_write(self._with(work)))
+
+    def outside(self, work: Callable[[neo4j.Session], _T]) -> _T:
+        """With a session of its own: for schema, which no transaction of data can hold."""
+        return self._asking(work)
+
+    def accept(self, require: Callable[[Statements], None]) -> None:
+        """Ask once, before the first verb, whether the schema fits; `accept_again` makes it ask anew."""
+        if not self._accepted:
+            with self._guard:
+                self.reading(require)
+                self._accepted = True
+
+    def accept_again(self) -> None:
+        self._accepted = False
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def _with(self, work: Callable[[Statements], _T]) -> Callable[[ManagedTransaction], _T]:
+        return lambda transaction: work(Statements(transaction, self.watch))
+
+    def _asking(self, ask: Callable[[neo4j.Session], _T]) -> _T:
+        try:
+            with self._driver.session(database=self.target.database) as session:
+                return ask(session)
+        except (exceptions.Neo4jError, exceptions.DriverError) as error:
+            raise in_our_words(error, self.target) from error
+
+
+def in_our_words(error: Exception, target: Target) -> Exception:
+    """Neo4j's error as one of errors.py, or itself where it can only be a fault of this program."""
+    if isinstance(error, MemgraphServerError):
+        return error
+    what = f"the store {target.url} cannot be used"
+    if isinstance(error, exceptions.AuthError):
+        return StoreUnavailable(f"{what}: user or password are not accepted")
+    if "too large to index" in str(error):
+        return TooLarge("a name or id is longer than the store can hold")
+    code = getattr(error, "code", None) or ""
+    down = (exceptions.ServiceUnavailable, exceptions.SessionExpired, exceptions.TransientError)
+    gone = (exceptions.ConnectionPoolError, exceptions.IncompleteCommit, exceptions.DatabaseUnavailable)
+    if isinstance(error, (*down, *gone)) or "DatabaseNotFound" in code or "General.OutOfMemory" in code:
+        return StoreUnavailable(f"{what}: {type(error).__name__} ({code or error})")
+    if isinstance(error, exceptions.DriverError) and "closed" in str(error).lower():
+        return StoreUnavailable(f"{what}: it is closed")
+    return error

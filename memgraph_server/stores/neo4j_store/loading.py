@@ -1,0 +1,143 @@
+"""The first statement of a write: the namespace's lock, the recorded instant, and all that the write will ask.
+
+The namespace's node is locked before anything else is read, so that what is read stays true until the commit. Names are
+resolved and the slices of the keys they lead to are read by the same statement: a turn's reads are one round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memgraph_server.memory.interval import Instant
+from memgraph_server.memory.proposals import Proposal
+from memgraph_server.memory.revision import SMALL
+from memgraph_server.stores.names import normalized_name
+from memgraph_server.stores.neo4j_store import claims
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.entities import Named
+from memgraph_server.stores.neo4j_store.keys import SLICE, Keys
+from memgraph_server.stores.neo4j_store.names import indexable
+from memgraph_server.stores.sqlite.beliefs import RelationTable, is_single
+
+#: Locks the namespace's node, made where it is new; gives the write its instant: max(now, last + 1 µs).
+_LOCK = """
+    MERGE (n:Namespace {name: $namespace})
+    ON CREATE SET n.recorded_at = $now - 1, n.sequence = 0, n.turns = 0, n.terms = 0
+    SET n.locked = true
+    WITH n
+    SET n.recorded_at = CASE WHEN n.recorded_at < $now THEN $now ELSE n.recorded_at + 1 END
+    WITH n"""
+
+LOAD = Query(
+    "lock a namespace and read what a write needs",
+    f"""
+    {_LOCK}
+    CALL () {{
+        UNWIND $names AS name
+        MATCH (e:Entity {{namespace: $namespace, normalized: name}})
+        WITH e
+        MATCH (s:Entity {{namespace: $namespace, number: e.stands}})
+        RETURN collect([e.normalized, e.number, e.type, s.number, s.id, s.name]) AS names
+    }}
+    CALL () {{
+        UNWIND $assertions AS id
+        MATCH (a:Assertion {{namespace: $namespace, id: id}}) RETURN collect(properties(a)) AS assertions
+    }}
+    CALL () {{
+        MATCH (c:Cardinality)
+        WHERE c.namespace = $namespace AND c.current = true AND c.relation IS NOT NULL
+        RETURN collect([c.relation, c.single]) AS cardinalities
+    }}
+    CALL () {{
+        UNWIND $keys AS key
+        MATCH (h:Entity {{namespace: $namespace, normalized: key.head}})
+        WITH key, h
+        MATCH (t:Entity {{namespace: $namespace, normalized: key.tail}})
+        WITH key, h, t
+        MATCH (r:Triple {{namespace: $namespace, head: h.stands, relation: key.relation, tail: t.stands}})
+        RETURN collect([r.head, r.relation, r.tail, r.number, r.embedder <> '']) AS triples
+    }}
+    CALL () {{
+        UNWIND $keys AS key
+        MATCH (h:Entity {{namespace: $namespace, normalized: key.head}})
+        OPTIONAL MATCH (t:Entity {{namespace: $namespace, normalized: key.tail}})
+        OPTIONAL MATCH (c:Cardinality {{namespace: $namespace, current: true, relation: key.relation}})
+        WITH key, h.stands AS head, coalesce(t.stands, 0) AS tail, coalesce(c.single, key.single) AS single
+        WITH DISTINCT CASE
+            WHEN single THEN {{head: head, relation: key.relation, tail: null, ranges: [[0, $any]]}}
+            WHEN tail = 0 THEN {{head: head, relation: key.relation, tail: tail, ranges: [[0, 0]]}}
+            ELSE {{head: head, relation: key.relation, tail: tail, ranges: [[0, 0], [tail, tail]]}}
+        END AS slice
+        {SLICE}
+        RETURN collect([slice.head, slice.relation, slice.tail, stakes, facts]) AS slices
+    }}
+    OPTIONAL CALL () {{
+        MATCH (t:Turn {{namespace: $namespace, id: $turn}})
+        WITH t
+        MATCH (s:Session {{namespace: $namespace, id: t.session}})
+        RETURN t.state AS state, s.lease_token AS token
+    }}
+    RETURN n.recorded_at, n.sequence, names, assertions, cardinalities, triples, slices, state, token""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was found. `names`: by normalized name; `state`: of the turn asked for, None where there is none."""
+
+    namespace: str
+    stamp: Instant
+    sequence: int
+    names: dict[str, Named]
+    assertions: dict[str, tuple[object, ...]]
+    cardinalities: dict[str, bool]
+    keys: Keys = field(default_factory=Keys)
+    state: str | None = None
+    token: str | None = None
+
+
+def load(
+    ask: Statements,
+    namespace: str,
+    now: Instant,
+    relations: RelationTable,
+    proposals: Sequence[Proposal] = (),
+    *,
+    mentions: Iterable[str] = (),
+    turn: str | None = None,
+) -> Loaded:
+    said = [name for name, _ in claims.names(proposals)] + list(mentions)
+    keys = {indexable(key): key for key in map(normalized_name, said)}
+    ids = [claims.assertion_id(namespace, proposal) for proposal in proposals]
+    wanted = [row for proposal in proposals for row in _keys(proposal, relations)]
+    values: dict[str, Any] = {"namespace": namespace, "now": now, "turn": turn, "names": list(keys)}
+    values |= {"assertions": list(dict.fromkeys(ids)), "keys": wanted, "most": SMALL + 1, "any": 2**62}
+    row = ask.one(LOAD, **values)
+    assert row is not None  # noqa: S101  MERGE has one
+    return _loaded(namespace, keys, row)
+
+
+def _keys(proposal: Proposal, relations: RelationTable) -> Iterable[dict[str, Any]]:
+    """The key of a proposal, and its antonym's where a claim ends that."""
+    tail = None if proposal.tail is None else indexable(normalized_name(proposal.tail))
+    names = [proposal.relation, relations.antonym(proposal.relation) if proposal.polarity == "claim" else None]
+    for relation in names:
+        if relation is not None:
+            row = {"head": indexable(normalized_name(proposal.head)), "relation": relation, "tail": tail}
+            yield {**row, "single": is_single(relations, relation)}
+
+
+def _loaded(namespace: str, keys: dict[str, str], row: Row) -> Loaded:
+    stamp, sequence, names, assertions, cardinalities, triples, slices, state, token = row
+    named = {keys[key]: Named(number, kind, stands) for key, number, kind, stands, _, _ in names}
+    known = {each["id"]: claims.stored_content(each) for each in assertions}
+    loaded = Loaded(namespace, stamp, sequence, named, known, dict(cardinalities), state=state, token=token)
+    for _, _, _, number, identifier, name in names:
+        loaded.keys.know(number, identifier, name)
+    for head, relation, tail, number, embedded in triples:
+        loaded.keys.triples[head, relation, tail] = (number, embedded)
+    for each in slices:
+        loaded.keys.take(each, SMALL + 1)
+    return loaded

@@ -1,0 +1,118 @@
+"""What finds turns: postings of the inverted index, vectors, and the cards that ranking reads (0001, 0004)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.vectors import Space, restored, similarities
+from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
+
+#: A term in more turns than this says nothing about one of them; its postings are not read.
+CEILING = 50_000
+#: Candidates of the index for one answer by the vectors themselves.
+WIDENING = 4
+
+CORPUS = Query("the corpus of a namespace", "MATCH (n:Namespace {name: $namespace}) RETURN n.turns, n.terms")
+POSTINGS = Query(
+    "postings of terms",
+    """
+    UNWIND $terms AS term
+    MATCH (t:Term {namespace: $namespace, term: term})
+    OPTIONAL CALL (t) {
+        MATCH (p:Posting) WHERE t.documents <= $ceiling AND p.namespace = $namespace AND p.term = t.term
+            AND p.segment >= 0
+        RETURN p.segment AS segment, p.handles AS handles, p.counts AS counts
+    }
+    RETURN t.term, t.documents, segment, handles, counts ORDER BY t.term, segment""",
+)
+NEAREST = Query(
+    "the nearest turns of a namespace",
+    """
+    MATCH (t:Turn)
+    SEARCH t IN (
+        VECTOR INDEX turn_embedding FOR $vector
+        WHERE t.namespace = $namespace AND t.embedder = $embedder LIMIT $limit
+    ) SCORE AS score
+    RETURN t.handle, t.pooled""",
+)
+_CARDS = """
+    UNWIND $handles AS handle
+    MATCH (t:Turn {namespace: $namespace, handle: handle})
+    OPTIONAL MATCH (before:Turn)-[:NEXT]->(t)
+    OPTIONAL MATCH (t)-[:NEXT]->(after:Turn)
+    RETURN t.handle, t.id, t.session, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
+        before.handle, after.handle"""
+CARDS = Query("cards of turns", _CARDS)
+CARDS_WITH_VECTORS = Query(
+    "cards of turns with their vectors",
+    f"{_CARDS}, CASE WHEN t.embedder = $embedder THEN [t.pooled, t.token_bits, t.pieces] END",
+)
+
+
+def corpus_size(ask: Statements, namespace: str) -> CorpusSize:
+    row = ask.one(CORPUS, namespace=namespace)
+    return CorpusSize(0, 0) if row is None else CorpusSize(*row)
+
+
+def postings(ask: Statements, namespace: str, terms: Sequence[str]) -> dict[str, Posting]:
+    """Of each term that occurs anywhere in the namespace."""
+    segments: defaultdict[str, list[Row]] = defaultdict(list)
+    documents: dict[str, int] = {}
+    wanted = list(dict.fromkeys(terms))
+    for term, count, segment, handles, counts in (
+        ask(POSTINGS, namespace=namespace, terms=wanted, ceiling=CEILING) if wanted else ()
+    ):
+        documents[term] = count
+        if segment is not None:
+            segments[term].append([handles, counts])
+    return {term: _posting(count, segments[term]) for term, count in documents.items()}
+
+
+def _posting(documents: int, segments: Sequence[Row]) -> Posting:
+    handles = np.array([handle for part, _ in segments for handle in part], dtype=np.int64)
+    counts = np.array([count for _, part in segments for count in part], dtype=np.int32)
+    return Posting(documents, handles, counts)
+
+
+def nearest_turns(ask: Statements, namespace: str, vector: Floats, limit: int, space: Space) -> list[tuple[int, float]]:
+    """Candidates by the index, then by the quantized vectors."""
+    query = space.usable(vector)
+    if query is None or limit == 0:
+        return []
+    values = {"namespace": namespace, "embedder": space.embedder, "vector": query.tolist()}
+    stored = ask.pairs(NEAREST, **values, limit=max(limit * WIDENING, limit + 50))
+    found = similarities(space, query, stored)
+    return sorted(found.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
+
+
+def turn_cards(
+    ask: Statements, namespace: str, handles: Sequence[int], vectors: bool, space: Space
+) -> dict[int, TurnCard]:
+    wanted = [int(handle) for handle in dict.fromkeys(handles)]
+    values = {"namespace": namespace, "handles": wanted, "embedder": space.embedder}
+    rows = ask(CARDS_WITH_VECTORS if vectors else CARDS, **values) if wanted else []
+    return {row[0]: _card(row, space) for row in rows}
+
+
+def _card(row: Row, space: Space) -> TurnCard:
+    vectors = row[12] if len(row) > 12 else None
+    if vectors is None or len(vectors[0]) != space.width + 4:
+        return TurnCard(*(*row[:12], None, None, ()))
+    pooled, bits, pieces = vectors
+    tokens = np.frombuffer(bits, dtype=np.uint8).reshape(-1, space.width // 8)
+    whole = restored(pooled)[: space.dimension]
+    return TurnCard(*(*row[:12], whole, tokens, tuple(pieces)))
+
+
+def sample_turns(ask: Statements, namespace: str, count: int) -> list[int]:
+    """By order of arrival within the namespace, first and last included: handles count from 1 without gaps."""
+    turns = corpus_size(ask, namespace).turns
+    taken = min(count, turns)
+    if taken <= 0:
+        return []
+    sampled: list[int] = np.unique(np.linspace(1, turns, taken).round().astype(np.int64)).tolist()
+    return sampled

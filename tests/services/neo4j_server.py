@@ -1,0 +1,70 @@
+"""The fixture of tests that need a real Neo4j: one that is running, or one that `tests/services/neo4j` starts.
+
+- `MEMGRAPH_TEST_NEO4J_URL` (bolt://…, with MEMGRAPH_TEST_NEO4J_PASSWORD): that server, whose data is deleted by tests;
+- `MEMGRAPH_TEST_NEO4J=1`: the script starts one, and stops it when the tests are over;
+- neither: the tests are skipped, and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from memgraph_server.stores.neo4j_store import Neo4jStore, Target
+
+SCRIPT = Path(__file__).parent / "neo4j"
+
+
+def why_not() -> str | None:
+    """Why there is no Neo4j for tests; None where there is one."""
+    if os.environ.get("MEMGRAPH_TEST_NEO4J_URL"):
+        return None
+    if os.environ.get("MEMGRAPH_TEST_NEO4J") != "1":
+        return "needs a real Neo4j: set MEMGRAPH_TEST_NEO4J=1 (with Java 21 or later and Maven) to have one started"
+    if shutil.which("mvn") is None and not _fetched():
+        return "needs Maven to fetch Neo4j"
+    return None
+
+
+def _fetched() -> bool:
+    home = subprocess.run([SCRIPT, "home"], capture_output=True, text=True, check=True).stdout.strip()
+    return any(Path(home).parent.glob("lib-*/.complete"))
+
+
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[Target]:
+    pytest.importorskip("neo4j", reason="needs the Neo4j driver: pip install -e '.[neo4j]'")
+    reason = why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    from memgraph_server.stores.neo4j_store import Target
+
+    given = os.environ.get("MEMGRAPH_TEST_NEO4J_URL")
+    if given:
+        yield Target(given, "neo4j", os.environ.get("MEMGRAPH_TEST_NEO4J_PASSWORD", "memgraph-tests"))
+        return
+    started = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, check=False)
+    if started.returncode and "needs Java" in started.stderr:
+        pytest.skip(started.stderr.strip())
+    assert started.returncode == 0, started.stderr
+    yield Target(started.stdout.split()[-1], "neo4j", os.environ.get("NEO4J_PASSWORD", "memgraph-tests"))
+    subprocess.run([SCRIPT, "stop"], capture_output=True, check=False)
+
+
+def emptied(store: Neo4jStore) -> Neo4jStore:
+    """Migrated, with no data of earlier tests."""
+    store.migrate()
+
+    def erase(session: object) -> None:
+        text = "MATCH (n) WHERE NOT n:Migration AND NOT n:SchemaLock CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
+        session.run(f"CYPHER 25 {text} OF 2000 ROWS").consume()  # type: ignore[attr-defined]
+
+    store.connection.outside(erase)
+    return store
