@@ -12,7 +12,8 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _Model = TypeVar("_Model")
 _TRY_AGAIN_SECONDS = 5.0
-#: Where a language model reads: turns a worker takes at once, and seconds that its lease lasts at least.
-_MODEL_BATCH, _MODEL_LEASE = 16, 600.0
 
 
 def clock() -> Instant:
@@ -166,6 +165,22 @@ def _opened(settings: Settings, embedder: Embedder) -> Store:
     return SqliteStore(settings.store_file, registry(), embedder_name=embedder.name, dimension=embedder.dimension)
 
 
+@contextmanager
+def models_alone(settings: Settings) -> Iterator[tuple[Embedder, list[Extractor]]]:
+    """Models without a store, loaded, to be measured side by side: the local extractor, the one that is set, and the
+    language model's where one is set for it. Raises ModelUnavailable."""
+    connected = _language_model(settings)
+    by_model = connected is not None and connected.model.has(ModelRole.EXTRACT)
+    kinds = dict.fromkeys(["local", settings.extractor, *(["llm"] if by_model else [])])
+    relations = registry()
+    try:
+        each = [_extractor(replace(settings, extractor=kind), relations, connected) for kind in kinds]
+        yield _loaded(_embedder(settings)), each
+    finally:
+        if connected is not None:
+            connected.close()
+
+
 def _embedder(settings: Settings) -> Embedder:
     """Not loaded yet; its name and dimension are known all the same."""
     if settings.embedder == "hashed":
@@ -232,14 +247,23 @@ def _reader(settings: Settings, store: Store, embedder: Lazy[Embedder], extracto
     return Reader(store, extractor.get(), embedder.get(), retries, names_known=by_model)
 
 
+def _pace_of_model(settings: Settings) -> tuple[int, float]:
+    """Turns at once, and seconds of a lease, where a language model reads.
+
+    A batch is what it reads side by side, and a lease outlasts the slowest batch, with every call timing out at each of
+    its tries. Otherwise a second worker would take the session over and ask all of it again, and so on for ever, since
+    nothing is applied under a lost lease.
+    """
+    batch = min(settings.batch, settings.llm_concurrency * settings.llm_turns_per_call)
+    return batch, max(settings.lease_seconds, 2 * (1 + settings.llm_retries) * settings.llm_timeout_seconds + 60)
+
+
 def worker(services: Services) -> InProcessWorker:
     """Not started yet. Its name is the machine's and the process's, so that leases can be told apart."""
     from memgraph_server.workers.in_process import InProcessWorker, Pace
 
     settings = services.settings
-    slow = settings.extractor == "llm"  # seconds a turn: a lease must outlast a batch, or two would read the same
-    lease = max(settings.lease_seconds, _MODEL_LEASE) if slow else settings.lease_seconds
-    batch = min(settings.batch, _MODEL_BATCH) if slow else settings.batch
+    batch, lease = _pace_of_model(settings) if settings.extractor == "llm" else (settings.batch, settings.lease_seconds)
     return InProcessWorker(
         services.store,
         services.reader.get,

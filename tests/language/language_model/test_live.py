@@ -33,7 +33,7 @@ pytestmark = [
 ]
 
 #: Turns read; a slow model takes some six seconds for each.
-MOST_TURNS = 20
+MOST_TURNS = int(os.environ.get("MEMGRAPH_LIVE_TURNS", "20"))
 
 
 @dataclass

@@ -237,6 +237,19 @@ def test_without_a_model_the_reason_is_named(tmp_path: Path) -> None:
             server.services.extractor.get()
 
 
+def test_a_model_that_is_slower_than_the_lease_is_asked_once_for_each_turn(endpoint: Script, tmp_path: Path) -> None:
+    def slow(body: dict[str, Any]) -> Answer:
+        return Answer(json.dumps(completion('{"facts": []}')).encode(), delay=0.25)
+
+    endpoint.play(in_turn(slow))
+    with serving(tmp_path, endpoint, lease_seconds=0.1, llm_concurrency=1, llm_timeout_seconds=5.0) as server:
+        ann = server.namespace("ann")
+        ann.say(*(f"I live in Paris, I say it for time {number}." for number in range(6)))
+        asked = [request.material["turns"][0]["text"] for request in endpoint.asked if request.body["max_tokens"] > 8]
+        assert sorted(asked) == sorted(set(asked))
+        assert len(asked) == 6
+
+
 # -- a turn that gives orders
 
 
