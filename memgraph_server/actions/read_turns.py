@@ -26,7 +26,7 @@ from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.port import GraphStore, Lease, TurnOutcome, TurnVectors
 
 #: Turns parsed and embedded together; small, so that the first facts are there soon and overlap begins early.
-SLICE = 8
+SLICE = 16
 #: Turns before the first of a batch that the extractor is shown.
 CONTEXT = 4
 
@@ -173,26 +173,18 @@ class _Slice:
 
     turns: Sequence[TurnInContext]
     parsed: Future[list[Extraction]]
-    encoded: Future[list[Encoding]]
-    outcomes: Future[list[TurnOutcome]] | None = None
+    outcomes: Future[list[TurnOutcome]]
 
     def cancel(self) -> None:
-        for future in (self.parsed, self.encoded, self.outcomes):
-            if future is not None:
-                future.cancel()
+        self.parsed.cancel()
+        self.outcomes.cancel()
 
 
 def _outcomes(reader: Reader, turns: Sequence[TurnInContext]) -> Iterator[TurnOutcome | Failure]:
-    """Outcomes in order. The embedding thread gets the next slice's turns before a slice's triples, so that it seldom
-    waits for the parser: turns 1, turns 2, triples 1, turns 3, triples 2 …"""
-    slices: list[_Slice] = []
+    """Outcomes in order. The parser is the faster one and works ahead: the embedding thread waits for the first slice
+    only, and then finds each parsed already."""
+    slices = [_begun(reader, turns[start : start + SLICE]) for start in range(0, len(turns), SLICE)]
     try:
-        for start in range(0, len(turns), SLICE):
-            slices.append(_begun(reader, turns[start : start + SLICE]))
-            if len(slices) > 1:
-                _finish(reader, slices[-2])
-        if slices:
-            _finish(reader, slices[-1])
         for part in slices:
             yield from _each(reader, part)
     finally:
@@ -201,21 +193,13 @@ def _outcomes(reader: Reader, turns: Sequence[TurnInContext]) -> Iterator[TurnOu
 
 
 def _begun(reader: Reader, turns: Sequence[TurnInContext]) -> _Slice:
-    texts = [item.turn.full_text() for item in turns]
     parsed = reader.parsing.submit(reader.extractor.extract, turns)
-    return _Slice(turns, parsed, reader.embedding.submit(reader.embedder.encode, texts))
-
-
-def _finish(reader: Reader, part: _Slice) -> None:
-    def combined() -> list[TurnOutcome]:
-        return _combined(reader.embedder, part.turns, part.parsed.result(), part.encoded.result())
-
-    part.outcomes = reader.embedding.submit(combined)
+    return _Slice(turns, parsed, reader.embedding.submit(lambda: outcomes(reader.embedder, turns, parsed.result())))
 
 
 def _each(reader: Reader, part: _Slice) -> Iterator[TurnOutcome | Failure]:
     try:
-        yield from part.outcomes.result() if part.outcomes is not None else ()
+        yield from part.outcomes.result()
     except Exception as error:  # noqa: BLE001 - whatever a model raises, no turn may end the worker
         _raise_if_down(error)
         for turn in part.turns:
@@ -233,21 +217,13 @@ def _alone(reader: Reader, turn: TurnInContext) -> TurnOutcome | Failure:
 def outcomes(
     embedder: Embedder, turns: Sequence[TurnInContext], extractions: Sequence[Extraction]
 ) -> list[TurnOutcome]:
-    """What is applied for these turns. System and tool turns are kept and embedded, but nothing is read out of them."""
-    return _combined(embedder, turns, extractions, embedder.encode([item.turn.full_text() for item in turns]))
-
-
-def _combined(
-    embedder: Embedder,
-    turns: Sequence[TurnInContext],
-    extractions: Sequence[Extraction],
-    encodings: Sequence[Encoding],
-) -> list[TurnOutcome]:
+    """What is applied for these turns, embedded with their triples in one call. System and tool turns are kept and
+    embedded, but nothing is read out of them."""
     if len(extractions) != len(turns):
         raise ValueError(f"{len(turns)} turns gave {len(extractions)} extractions")
     triples = sorted({text for extraction in extractions for text in triple_texts(extraction)})
-    encoded = embedder.encode(triples) if triples else []
-    by_text = {text: encoding.pooled for text, encoding in zip(triples, encoded, strict=True)}
+    encodings = embedder.encode([*(item.turn.full_text() for item in turns), *triples])
+    by_text = {text: encoding.pooled for text, encoding in zip(triples, encodings[len(turns) :], strict=True)}
     return [
         TurnOutcome(
             turn_id=item.turn.id,
@@ -256,7 +232,7 @@ def _combined(
             vectors=vectors_of(encoding),
             triple_vectors={text: by_text[text] for text in triple_texts(extraction)},
         )
-        for item, extraction, encoding in zip(turns, extractions, encodings, strict=True)
+        for item, extraction, encoding in zip(turns, extractions, encodings[: len(turns)], strict=True)
     ]
 
 
