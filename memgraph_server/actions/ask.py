@@ -115,10 +115,12 @@ def find_evidence(
     classes: ClassTable | None = None,
     tokenizer: Tokenizer = four_characters_a_token,
     clock: Callable[[], float] = perf_counter,
+    watch: Callable[[Ranked], None] = lambda _: None,
 ) -> Evidence:
     """The subgraph and the turns that answer the question, within its token budget.
 
     `classes`: of nouns, where a question for a class ("sports") should reach its members.
+    `watch` is shown the candidates with their signals, before any budget (learning, diagnosis).
     Turns recorded after `question.known_at`, and facts not believed then, are invisible. Raises StoreUnavailable,
     ModelUnavailable.
     """
@@ -139,6 +141,7 @@ def find_evidence(
         said = signals.fact_scores([(step.similarity, step.turns) for step in stated])
         ranked = search.ranked(pointed.scores, said)
         ranked_at = clock()
+        watch(ranked)
         turns = asking.chosen(ranked, pointed, tokenizer)
         worth = max(walked.worths, default=0.0)
         seen = answerability.features(ranked.signals, ranking.scales, worth)

@@ -45,6 +45,7 @@ class Ranked:
     cards: Sequence[TurnCard]
     signals: Mapping[str, Array]
     fused: Fused
+    lexical_scale: float = 1.0
 
 
 def look_up(store: GraphStore, namespace: str, reading: Reading) -> Words:
@@ -79,7 +80,7 @@ class TurnSearch:
         there = [place for place in places if wide[place].handle in full]
         cards = [full[wide[place].handle] for place in there]
         found = {name: values[there] for name, values in cheap.items()} | self._signals(cards, full)
-        return Ranked(cards, found, fuse(cards, found, self.ranking, self._scale))
+        return Ranked(cards, found, fuse(cards, found, self.ranking, self._scale), self._scale)
 
     @property
     def _scale(self) -> float:

@@ -79,19 +79,39 @@ def fuse(
 ) -> Fused:
     """Scores of the cards, in their order; signals as `signals.py` gives them, by name. `complete`: work out what a
     card without vectors lacks; False where the signals are whole though the cards were read without vectors."""
-    scales = {**ranking.scales, "lexical": lexical_scale}
-    scaled = {name: values / scales.get(name, 1.0) for name, values in signals.items()}
-    if complete:
-        scaled = _completed(scaled, np.array([card.pooled is not None for card in cards], dtype=bool))
+    scaled = _scaled(cards, signals, ranking, lexical_scale, complete)
     weighted = {name: ranking.weights.get(name, 0.0) * values for name, values in scaled.items()}
     relevance = _sum([values for name, values in weighted.items() if name in RELEVANCE], len(cards))
     score = relevance + _sum([values for name, values in weighted.items() if name not in RELEVANCE], len(cards))
-    tokens = np.array([card.characters for card in cards], dtype=np.float64) / 4.0
+    tokens = _tokens(cards)
     score -= ranking.length * np.log(tokens + 4.0)
     sessions = [card.session_id for card in cards]
     score += ranking.session * session_strength(sessions, relevance)
     score -= ranking.repeat * repetition(sessions, score, tokens)
     return Fused(score, relevance)
+
+
+def features(
+    cards: Sequence[Card], signals: Mapping[str, Array], ranking: Ranking, lexical_scale: float
+) -> NDArray[np.float64]:
+    """What the linear part of the score adds up, shape (cards, weights + 1): each signal in its scale, in the order of
+    the ranking's weights, and −log(tokens + 4), whose weight is `length`. For learning (evaluation/learn.py)."""
+    scaled = _scaled(cards, signals, ranking, lexical_scale, True)
+    nothing = np.zeros(len(cards))
+    columns = [scaled.get(name, nothing) for name in ranking.weights]
+    return np.stack([*columns, -np.log(_tokens(cards) + 4.0)], axis=1)
+
+
+def _scaled(
+    cards: Sequence[Card], signals: Mapping[str, Array], ranking: Ranking, lexical_scale: float, complete: bool
+) -> dict[str, Array]:
+    scales = {**ranking.scales, "lexical": lexical_scale}
+    scaled = {name: values / scales.get(name, 1.0) for name, values in signals.items()}
+    return _completed(scaled, np.array([c.pooled is not None for c in cards], dtype=bool)) if complete else scaled
+
+
+def _tokens(cards: Sequence[Card]) -> Array:
+    return np.array([card.characters for card in cards], dtype=np.float64) / 4.0
 
 
 def _completed(scaled: Mapping[str, Array], known: NDArray[np.bool_]) -> dict[str, Array]:
