@@ -1,4 +1,8 @@
-"""What a route is given: the services, and a namespace that the caller may use in the route's role."""
+"""What a route is given: the services, and a namespace that the caller may use in the route's role.
+
+A query parameter that the route does not know, or that comes twice, is refused, as an unknown member of a body is: a
+misspelt `known_at` would otherwise be answered from what is believed now.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from fastapi.security import HTTPBearer
 from memgraph_server import access
 from memgraph_server.access import Role
 from memgraph_server.actions import inputs
+from memgraph_server.errors import InvalidInput
 from memgraph_server.wiring import Services
 from memgraph_server.workers.in_process import InProcessWorker
 
@@ -41,9 +46,23 @@ def _allowed(needed: Role) -> Callable[..., Awaitable[str]]:
         key: access.Key | None = request.scope.get("memgraph_key")
         if key is not None:
             access.permit(key, needed, namespace)
+        _check_parameters(request)
         return namespace
 
     return allowed
+
+
+def _check_parameters(request: Request) -> None:
+    known = {parameter.alias for parameter in request.scope["route"].dependant.query_params}
+    for name in request.query_params:
+        if name not in known:
+            raise InvalidInput(f"{name[:64]!a} is no parameter here; known are {_listed(known)}", field=name[:64])
+        if len(request.query_params.getlist(name)) > 1:
+            raise InvalidInput(f"{name} is given more than once", field=name)
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 #: A namespace that the caller may read, write or erase.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat
 
 from memgraph_server.actions.assert_facts import GivenAssertion
 from memgraph_server.actions.inputs import MAX_ASSERTIONS, MAX_ID, MAX_IDS, MAX_NAME, MAX_TURNS, GivenTurn
@@ -66,7 +66,7 @@ class AssertionIn(Payload):
     tail: Annotated[str | None, Field(description="may be left out by an ending, which then ends every tail")] = None
     valid_from: Annotated[Date | None, Field(description="left out: evidence_at; of an ending: its instant")] = None
     valid_to: Date | None = None
-    confidence: Annotated[float | None, Field(description="0 to 1; left out: 1; below 0.8 it is hedged")] = None
+    confidence: Annotated[StrictFloat | None, Field(description="0 to 1; left out: 1; below 0.8 it is hedged")] = None
     intent: Annotated[str | None, Field(description="FACT (default), CAUSAL, TEMPORAL, CONTRAST or EVOLUTION")] = None
     polarity: Annotated[str | None, Field(description="claim (default) or ending")] = None
     ongoing: Annotated[

@@ -190,7 +190,7 @@ def test_a_claim_that_cannot_be_is_refused_by_field(ann: Namespace, changes: dic
     assert ann.timeline("Ann") == []
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "true", '"0.5"'])
 def test_a_confidence_that_is_no_number_is_refused(ann: Namespace, number: str) -> None:
     raw = '{"assertions": [{"head": "Ann", "relation": "likes", "tail": "tea", "confidence": ' + number + "}]}"
     answer = ann.client.post(f"{ann.path}/assertions", content=raw, headers={"Content-Type": "application/json"})

@@ -186,3 +186,26 @@ def test_any_parameters_are_answered_without_a_fault_of_the_server(
     assert answer.status_code < 500, answer.text
     if answer.status_code >= 400:
         assert_problem(answer, answer.status_code, answer.json()["code"])
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/timeline?name=Ann&known_att=2020", "known_att"),
+        ("/timeline?name=Ann&valid_at=2020&valid_at=2021", "valid_at"),
+        ("/facts?head=Ann", "head"),
+        ("/entities?name=Ann", "name"),
+        ("/facts/none?known_at=2020", "known_at"),
+        ("/facts?%ff=1", "\ufffd"),
+    ],
+)
+def test_a_parameter_that_would_be_ignored_is_refused(ann: Namespace, path: str, field: str) -> None:
+    answer = ann.client.get(f"{ann.path}{path}")
+    assert assert_problem(answer, 422, "invalid_input")["field"] == field
+
+
+def test_a_whole_number_is_a_confidence_and_known_parameters_are_taken(ann: Namespace) -> None:
+    claim = {"head": "Ann", "relation": "likes", "tail": "tea", "valid_from": "2020", "confidence": 1}
+    assert ann.post("/assertions", {"assertions": [claim]}).status_code == 200
+    answer = ann.get("/timeline", name="Ann", relation="likes", valid_at="2021", limit=5)
+    assert [fact["tail"] for fact in answer.json()["facts"]] == ["tea"]
