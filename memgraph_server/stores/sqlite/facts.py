@@ -144,14 +144,15 @@ def turns_behind(
 ) -> dict[int, tuple[str, ...]]:
     """By version, the turns of the `latest` claims behind it, oldest evidence first: of many facts in one query."""
     query = f"""
-        SELECT f.version, (SELECT json_group_array(turn_id) FROM (SELECT a.turn_id FROM placement p {_behind(known_at)}
-            ORDER BY a.evidence_at DESC, a.handle DESC LIMIT :latest))
+        SELECT json_group_array(json_array(f.version, json((SELECT json_group_array(turn_id) FROM (
+            SELECT a.turn_id FROM placement p {_behind(known_at)}
+            ORDER BY a.evidence_at DESC, a.handle DESC LIMIT :latest)))))
         FROM json_each(:versions) wanted CROSS JOIN fact f ON f.version = wanted.value
         WHERE f.namespace = :namespace"""
     values = {"namespace": namespace, "versions": json.dumps(versions), "known_at": known_at, "latest": latest}
     return {
-        version: tuple(dict.fromkeys(turn for turn in reversed(json.loads(turns)) if turn is not None))
-        for version, turns in connection.execute(query, values)
+        version: tuple(dict.fromkeys(turn for turn in reversed(turns) if turn is not None))
+        for version, turns in json.loads(connection.execute(query, values).fetchone()[0])
     }
 
 

@@ -25,6 +25,8 @@ SMALL = 256
 LATEST = 16
 #: Candidates by bits for one answer by the vectors themselves, and by how much a search widens.
 WIDENING = 4
+#: Triples whose facts are read in one query, at least.
+PORTION = 32
 #: Turns named with a neighbour: the latest of those that support it.
 TURNS = 64
 #: Latest triples looked at from their tail, where a relation leads to it very often.
@@ -82,10 +84,25 @@ class Search:
             numbers, _ = self.indexes.nearest(self.connection, self.namespace, "triple", query, k=wanted, either=entity)
             fresh = [number for number in numbers.tolist() if number not in seen]
             seen.update(fresh)
-            found += self._facts(fresh)
+            found += self._first(fresh, query, limit - len(found))
             if len(found) >= limit or len(numbers) < wanted:
                 return found
             wanted *= WIDENING
+
+    def _first(self, triples: Sequence[int], query: Floats, count: int) -> list[facts.Row]:
+        """Facts of the triples most similar to the query, at least `count` where there are: to read a fact costs far
+        more than to compare its vector, and most candidates are not among the best."""
+        similar = self._similarities(triples, query)
+        order = sorted(triples, key=lambda triple: -similar.get(triple, 0.0))
+        found: list[facts.Row] = []
+        start = 0
+        while start < len(order) and len(found) < count:
+            stop = min(start + max(count, PORTION), len(order))
+            while stop < len(order) and similar.get(order[stop], 0.0) == similar.get(order[stop - 1], 0.0):
+                stop += 1  # equals go by what was recorded last, so that none may be missing
+            found += self._facts(order[start:stop])
+            start = stop
+        return found
 
     def _facts(self, triples: Sequence[int]) -> list[facts.Row]:
         condition, values = self._condition()
