@@ -56,7 +56,9 @@ class Tables:
 @cache
 def tables() -> Tables:
     """All lists; read from the package's data, so a broken file fails at the first use, naming the entry."""
-    raw: dict[str, Any] = yaml.safe_load(files("memgraph_server").joinpath("schema/extraction.yaml").read_text("utf-8"))
+    text = files("memgraph_server").joinpath("schema/extraction.yaml").read_text("utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the parser in C, where there is one, is ten times as fast
+    raw: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe ones
     sets = ("transparent", "pets", "occupations", "praise", "feelings", "idle_verbs", "empty_nouns")
     return Tables(
         verbs={k: VerbEntry(**v) for k, v in raw["verbs"].items()},
