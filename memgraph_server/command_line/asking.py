@@ -24,6 +24,8 @@ QUESTIONS = (
     "What does Liam like to eat on weekends?",
 )
 _SAMPLE = "liam.json"
+#: How much of the timeline the demo shows: what fits a screen.
+DEMO_FACTS = 20
 
 Valid = Annotated[str | None, typer.Option(help="only what holds then: RFC 3339, or a day, month or year")]
 Known = Annotated[str | None, typer.Option(help="as it was believed then")]
@@ -79,8 +81,10 @@ def show(evidence: Evidence) -> None:
         (one.head_name, one.fact.relation, one.tail_name, *_span(one.fact.valid_from, one.fact.valid_to), one.rule)
         for one in evidence.facts
     ]
+    repaired = any(one.rule for one in evidence.facts)  # the column says by which repair a fact came; else it is empty
     if facts:
-        table("Subgraph", ("head", "relation", "tail", "from", "to", "rule"), facts)
+        columns = ("head", "relation", "tail", "from", "to", "rule")[: 6 if repaired else 5]
+        table("Subgraph", columns, [fact[: len(columns)] for fact in facts])
     turns = [
         (isoformat(one.turn.at)[:16], one.turn.speaker or one.turn.role, one.turn.full_text(), one.reached_by)
         for one in evidence.turns
@@ -89,7 +93,7 @@ def show(evidence: Evidence) -> None:
     tokens = sum(one.tokens for one in evidence.turns)
     console().print(
         f"answerability {evidence.answerability:.2f}, {tokens} tokens of turns, "
-        f"asked about {isoformat(evidence.reference_time)}"
+        f"asked about {isoformat(evidence.reference_time)[:16]}Z"
     )
 
 
@@ -167,11 +171,21 @@ def demo(as_json: AsJson = False) -> None:
 
 
 def _show_people(services: Services) -> None:
-    """The timeline of whoever speaks first."""
+    """The life of whoever speaks first, in order of time: what began, what ended, what is only said to be likely."""
     from memgraph_server.actions import read_facts
     from memgraph_server.actions.read_facts import Filters
 
     found = read_facts.facts(
-        services.store, "demo", Filters(name="Liam"), canonical=services.relations.canonical, limit=40
+        services.store, "demo", Filters(name="Liam"), canonical=services.relations.canonical, limit=10_000
     )
-    show_timeline("Liam, as believed now (the first 40 facts)", found)
+    said = [view for view in found.facts if view.fact.relation != "talked_about"]
+    facts = sorted(said, key=lambda view: (view.fact.valid_from, view.fact.relation))
+    rows = [
+        (*_span(view.fact.valid_from, view.fact.valid_to), view.fact.relation, view.tail_name, view.fact.stratum)
+        for view in facts[-DEMO_FACTS:]
+    ]
+    table(
+        f"Liam: the latest {len(rows)} of {len(facts)} facts, topics of talk left out",
+        ("from", "to", "relation", "tail", "stratum"),
+        rows,
+    )

@@ -217,6 +217,10 @@ def test_the_demo_shows_facts_and_turns_with_real_models(shell: Shell) -> None:
     text = shell.run("demo", MEMGRAPH_SERVER_EMBEDDER="onnx-minilm", MEMGRAPH_SERVER_EXTRACTOR="local").stdout
     assert "Liam" in text
     assert text.count("answerability") == 3
+    life = text.partition("What does Liam train for?")[0]
+    began = re.findall(r"^│ (\d{4}-\d\d-\d\d)", life, re.MULTILINE)
+    assert began == sorted(began)
+    assert len(began) >= 10
     assert list(shell.folder.iterdir()) == [shell.folder / "own.json"]
 
 
