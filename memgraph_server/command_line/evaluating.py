@@ -25,11 +25,26 @@ def evaluate(
     ] = None,
     baselines: Annotated[bool, typer.Option("--baselines/--no-baselines", help="also measure the baselines")] = True,
     limit: Annotated[int | None, typer.Option(help="only the first conversations", min=1)] = None,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="measure the facts themselves instead, for each extractor that is set")
+    ] = False,
+    sessions: Annotated[
+        int | None, typer.Option(help="with --facts: only the first sessions of a conversation", min=1)
+    ] = None,
 ) -> None:
-    """Measure how much of the evidence is found, at each budget.
+    """Measure how much of the evidence is found, at each budget; or, with --facts, how good the facts are.
 
     Example: memgraph-server eval locomo.json --budget 512 1024 2048 4096 --json report.json
+
+    Example: memgraph-server eval --facts realmem --json facts.json
     """
+    if facts:
+        from memgraph_server.evaluation.facts import evaluate_facts
+
+        evaluate_facts(
+            file, settings=settings_of(), json_path=json_path, limit=limit, sessions=sessions, console=console()
+        )
+        return
     from memgraph_server.evaluation.run import BUDGETS, evaluate
 
     budgets = [*(budget or ()), *(more_budgets or ())] or list(BUDGETS)

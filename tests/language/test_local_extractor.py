@@ -81,6 +81,12 @@ def test_a_date_of_one_clause_is_not_the_date_of_another() -> None:
     assert {(p.tail, p.from_basis) for p in found} == {("Rome", Basis.STATED), ("Paris", Basis.OBSERVED)}
 
 
+def test_a_date_after_a_later_verb_is_that_verbs() -> None:
+    text = "I had a quiet weekend after we went camping with my family two weekends ago."
+    assert only(text, "had").from_basis is Basis.OBSERVED
+    assert only(text, "went").from_basis is Basis.STATED
+
+
 # -- how sure
 
 HEDGED = [
@@ -198,12 +204,33 @@ def test_a_shared_image_is_a_fact_of_the_one_who_shares_it() -> None:
     ]
 
 
-def test_list_items_of_an_assistant_are_suggested_by_their_titles_and_capped() -> None:
-    line = "{n}. **Blue Door {letter}:** a place with very good food and long words"
+def test_list_items_of_an_assistant_are_suggested_with_what_is_said_of_them_and_capped() -> None:
+    line = "{n}. **Blue Door {letter}:** a place with good food. It is open all day."
     items = "\n".join(line.format(n=n, letter=chr(64 + n)) for n in range(1, 21))
     found = claims(f"Here are some places you could try:\n\n{items}", speaker="", role=Role.ASSISTANT, listener="")
-    assert ("Assistant", "suggested", "Blue Door A") in found
+    assert ("Assistant", "suggested", "Blue Door A: a place with good food") in found
     assert len(found) == 8
+
+
+#: (a list item, what it is listed as).
+ITEMS = [
+    ("**Clear Rules:** Use videos with guidance on form. Slow down.", "Clear Rules: Use videos with guidance on form"),
+    ("**Budget:** Under 50,000 AUD", "Budget: Under 50,000 AUD"),
+    ("**Achieved** team objectives, with 10 % more sales", "Achieved team objectives, with 10 % more sales"),
+    ("Cabernet Sauvignon", "Cabernet Sauvignon"),
+    ("**Finding Small Wins in Your Spending:** a long story", "Finding Small Wins in Your Spending"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "listed"), ITEMS, ids=[title for _, title in ITEMS])
+def test_an_item_says_its_title_and_the_first_words_of_it(item: str, listed: str) -> None:
+    found = claims(f"Here you are:\n\n* {item}\n* Something else", speaker="", role=Role.ASSISTANT, listener="")
+    assert ("Assistant", "listed", listed) in found
+
+
+def test_what_an_assistant_says_of_the_user_is_no_fact_of_the_user() -> None:
+    said = "You continue the track cautiously. You've chased the quotes."
+    assert not claims(said, speaker="", role=Role.ASSISTANT, listener="")
 
 
 def test_a_request_to_an_assistant_is_what_the_user_asked_for() -> None:

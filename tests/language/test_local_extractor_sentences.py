@@ -128,6 +128,15 @@ STATED: list[tuple[str, list[tuple[str, ...]]]] = [
     ("Thanks, Bob! I joined a gym.", [("joined", "gym")]),
     ("My friend who lives in Oslo is a vet.", [("Ann's friend", "lives_in", "Oslo")]),
     ("The support group has made me feel accepted.", [("support group", "made", "Ann feel accepted")]),
+    ("The sound of the sea made me so calm.", [("sound of sea", "made", "Ann calm")]),
+    ("Pets bring so much joy too, though.", [("pets", "brings", "joy")]),
+    ("I'm doing kickboxing.", [("practices", "kickboxing")]),
+    ("I'm off to do some taekwondo!", [("plans_to", "do taekwondo")]),
+    ("I'm keen to try your recipe.", [("keen_to", "try Bob's recipe")]),
+    ("You can use coconut oil instead of butter.", [("suggested", "coconut oil")]),
+    ("I bought a boat, but have you seen the harbor?", [("bought", "boat")]),
+    ("I've been playing professionally for a year.", [("does", "playing professionally")]),
+    ("I've been revising and perfecting the recipe.", [("perfects", "recipe")]),
 ]
 
 #: Sentences that state nothing about the world.
@@ -146,6 +155,16 @@ SILENT = [
     "Take care!",
     "I totally agree.",
     "It was so powerful.",
+    "That's a good spot for a morning workout!",
+    "Thanks for sharing your love for dairy-free desserts.",
+    "I could use some recommendations!",
+    "I found out what we're really capable of.",
+    "Those posters are great!",
+    "Taking time for ourselves is crucial.",
+    "Check out this pic!",
+    "Wow, amazing view!",
+    "I never knew it could be so interesting.",
+    "Anything else you can add to this list",
 ]
 
 #: (sentence, triples that must not be claimed whatever else is).
@@ -163,6 +182,14 @@ NEVER: list[tuple[str, tuple[str, str, str]]] = [
     ("Bob, you should visit Rome.", ("Bob", "visited", "Rome")),
     ("I didn't buy the car.", ("Ann", "bought", "car")),
     ("I wish I lived in Rome.", ("Ann", "lives_in", "Rome")),
+    ("I took my family camping in the mountains.", ("Ann", "adopted", "mountains")),
+    ("You can't make calls or check live systems.", ("Ann", "suggested", "live systems")),
+    ("There's no way I can do the study session.", ("Ann", "practices", "study session")),
+    ("I don't want any more errands.", ("Ann", "wants", "errands")),
+    ("Dedication got me here.", ("dedication", "received", "Ann")),
+    ("It was for my friend's party.", ("Ann", "friend_of", "Ann's friend")),
+    ("I'm glad we're keeping track of it.", ("Ann", "continues", "track")),
+    ("I wore it when I was young.", ("Ann", "was", "young")),
     ("Do you think I work at Acme?", ("Ann", "works_at", "Acme")),
     ("I was a nurse.", ("Ann", "occupation", "nurse")),
     ("This place works for Anna.", ("place", "works_at", "Anna")),

@@ -82,9 +82,17 @@ def states(token: Any) -> bool:
         return False
     if token.dep_ == "ccomp" and token.i > token.head.i and token.head.lemma_.lower() in _CAUSING:
         return False
+    if token.dep_ == "ccomp" and _asked(token):
+        return False
     if token.dep_ == "conj":
         return token.head.pos_ in {"VERB", "AUX"} and _stating_head(token)
     return True
+
+
+def _asked(verb: Any) -> bool:
+    """An embedded question: "what we're capable of", "how strong they were"."""
+    asking = [t for t in verb.subtree if t.tag_ in {"WP", "WRB"} and t.i < verb.i + 8]
+    return any(verb.i in {t.head.i, t.head.head.i} for t in asking)
 
 
 def _stating_head(token: Any) -> bool:
@@ -115,6 +123,13 @@ def subject_of(verb: Any) -> tuple[Any, bool]:
     if verb.dep_ == "advcl" and verb.tag_ == "VBG" and verb.head.pos_ in {"VERB", "AUX"}:
         return subject_of(verb.head)[0], False
     return None, passive
+
+
+def of_another(verb: Any, place: int) -> bool:
+    """Whether what stands at a place after a verb belongs to a later verb: the day of "a quiet weekend after we went
+    camping on Friday" is that of camping."""
+    later = verb.doc[verb.i + 1 : place]
+    return any(t.dep_ in {"advcl", "relcl", "ccomp"} and states(t) and t.sent.start == verb.sent.start for t in later)
 
 
 def _own(verb: Any) -> Iterator[Any]:

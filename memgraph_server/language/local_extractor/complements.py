@@ -6,7 +6,7 @@ from typing import Any
 
 from memgraph_server.language.local_extractor.clauses import Clause
 from memgraph_server.language.local_extractor.page import Page
-from memgraph_server.language.local_extractor.phrases import noun_phrases, verb_phrase
+from memgraph_server.language.local_extractor.phrases import conjuncts, noun_phrases, verb_phrase
 from memgraph_server.language.local_extractor.scene import FIRST, Phrase
 from memgraph_server.memory.dates.mention import DateMention
 
@@ -27,6 +27,16 @@ _CAUSATIVES = {"make": ("makes", "made"), "help": ("helps", "helped"), "let": ("
 
 def objects_of(verb: Any) -> list[Any]:
     return [c for c in verb.children if c.dep_ == "dobj"]
+
+
+#: Done by everybody: "my best", "a great job".
+_NO_DOING = frozenset("job thing best good lot work stuff part well favor favour bit deal way something more".split())
+
+
+def does_something(verb: Any) -> bool:
+    """ "doing kickboxing", "did an analysis"; not "did my best"."""
+    objects = [o for o in objects_of(verb) if o.pos_ in {"NOUN", "PROPN"}]
+    return any(o.lemma_.lower() not in _NO_DOING for o in objects)
 
 
 def prepositional_tails(page: Page, verb: Any, head: Phrase) -> list[tuple[str, list[Phrase]]]:
@@ -63,10 +73,22 @@ def dates_of(page: Page, clause: Clause) -> list[DateMention]:
     return [d for d in page.dates if any(d.span[0] <= place < d.span[1] for place in places)]
 
 
+def _made_to_feel(page: Page, clause: Clause, forms: tuple[str, str]) -> tuple[str, Phrase] | None:
+    """ "made me so calm and peaceful"."""
+    adjective = next((c for c in clause.children("ccomp", "oprd", "acomp") if c.pos_ == "ADJ"), None)
+    around = [*clause.children("dobj", "nsubj"), *(adjective.children if adjective is not None else ())]
+    if clause.lemma != "make" or adjective is None or not any(c.lower_ in {"me", "us"} for c in around):
+        return None
+    feelings = " and ".join(str(t.lower_) for t in conjuncts(adjective)[:2])
+    return forms[1] if clause.mood.past else forms[0], Phrase(f"{page.scene.speaker} {feelings}")
+
+
 def causative_of(page: Page, clause: Clause) -> tuple[str, Phrase] | None:
     """ "made me feel accepted": ("made", "Ann feel accepted")."""
     forms = _CAUSATIVES.get(clause.lemma)
     inner = next((c for c in clause.children("ccomp", "xcomp") if c.pos_ in {"VERB", "AUX"}), None)
+    if forms is not None and inner is None:
+        return _made_to_feel(page, clause, forms)
     if forms is None or inner is None or inner.i < clause.verb.i:
         return None
     whom = next((c for c in inner.children if c.dep_ in {"nsubj", "nsubjpass"}), None)

@@ -111,16 +111,22 @@ def _age(token: Any) -> str:
 
 def _related(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     """ "proud of her", "keen on counseling", "excited to start": the adjective with what it is about."""
-    for preposition in (c for c in token.children if c.dep_ == "prep"):
+    for preposition in (c for c in token.children if c.dep_ == "prep" and token.lower_ not in _OF_MOOD):
         for tail in _objects_of(page, token, preposition.lower_):
             if tail.text != head.text:
-                yield _draft(clause, head, f"{token.lower_} {preposition.lower_}", tail, 0.6)
+                judged = token.lower_ in tables().praise and head.type != "person"
+                yield _draft(clause, head, f"{token.lower_} {preposition.lower_}", tail, 0.15 if judged else 0.6)
     if token.lower_ == "sure":
         return
     for inner in (c for c in token.children if c.dep_ in {"xcomp", "ccomp"} and c.tag_ == "VB"):
         tail_phrase = verb_phrase(page, inner, "base")
         if tail_phrase and head.type == "person" and inner.lemma_ not in {"hear", "see", "say", "help", "be"}:
             yield _draft(clause, head, f"{token.lower_} to", tail_phrase, 0.5)
+
+
+_POINTING = frozenset({"this", "that", "these", "those", "your"})
+#: "Better about it", "good with that": how one takes it, and nothing about it.
+_OF_MOOD = frozenset({"better", "good", "fine", "okay", "ok", "cool", "sure"})
 
 
 def _objects_of(page: Page, token: Any, preposition: str) -> list[Phrase]:
@@ -130,6 +136,11 @@ def _objects_of(page: Page, token: Any, preposition: str) -> list[Phrase]:
 
 
 def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
+    if clause.verb.dep_ == "advcl" and clause.mood.past:
+        return  # "when I was young": a circumstance
+    general = clause.subject is not None and not clause.mood.past and _done_by_anyone(clause.subject)
+    if token.lower_ in tables().praise and general:
+        return
     text = words(
         page, [token, *(c for c in token.children if c.dep_ in {"npadvmod", "compound"} and c.i not in page.dated)]
     )
@@ -146,14 +157,23 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
         "up",
         "off",
         "back",
+        "down",
+        "capable",
     }:
         return
     feeling = head.type == "person" and (token.lemma_.lower() in tables().feelings or token.tag_ == "VBN")
     if feeling:
         yield _draft(clause, head, "felt" if clause.mood.tense == "past" else "feels", Phrase(text, "feeling"), 0.3)
     elif clause.subject is not None and clause.subject.lower_ not in {"it", "this", "that", "you"}:
+        if token.lower_ in tables().praise and any(c.lower_ in _POINTING for c in clause.subject.children):
+            return
         judged = token.lower_ in tables().praise or head.type not in {"person", "animal"}
         yield _draft(clause, head, "is", Phrase(text), 0.15 if judged else 0.4, exact=True)
+
+
+def _done_by_anyone(subject: Any) -> bool:
+    """ "Taking time for yourself is crucial"."""
+    return bool(subject.dep_ == "csubj" or subject.pos_ == "VERB" or subject.tag_ == "VBG")
 
 
 def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:

@@ -13,15 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from memgraph_server.language.local_extractor.captions import shown
+from memgraph_server.language.local_extractor.clauses import of_another
 from memgraph_server.language.local_extractor.drafts import Draft
 from memgraph_server.language.local_extractor.foreign import is_english, names_in
 from memgraph_server.language.local_extractor.intents import intent_of
+from memgraph_server.language.local_extractor.leftovers import leftovers
 from memgraph_server.language.local_extractor.lists import items, outside, suggests
 from memgraph_server.language.local_extractor.mentions import mentions_of
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.parsing import Parser
 from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages
-from memgraph_server.language.local_extractor.reader import leftovers, read_page, remember
+from memgraph_server.language.local_extractor.reader import read_page, remember
 from memgraph_server.language.local_extractor.scene import Phrase, Scene, scene_of
 from memgraph_server.language.local_extractor.timing import Manner, observed, placed
 from memgraph_server.language.port import Extraction, TurnInContext
@@ -33,7 +35,7 @@ from memgraph_server.memory.relations import Registry
 from memgraph_server.memory.turns import Role, Turn
 
 #: Recorded as `source` with every assertion; a change of rules that changes facts raises the number.
-NAME = "local/1"
+NAME = "local/2"
 #: Facts of one turn, the most salient first: of a turn of conversation, and of a long answer with lists.
 MOST_FACTS = 8
 MOST_OF_LISTS = 12
@@ -114,6 +116,7 @@ class LocalExtractor:
             best = weak or [
                 (page, d) for page in pages for d in leftovers(page) if speaker not in {"User", "Assistant"}
             ]
+            best.sort(key=lambda each: -len((each[1].tail or each[1].head).text.split()))
             found = [(d.salience, self._proposal(turn, page, d)) for page, d in best[:1]]
         return _most_salient(found, MOST_OF_LISTS if reading.listed else MOST_FACTS)
 
@@ -129,6 +132,8 @@ class LocalExtractor:
             return known
         if (known in _OF_PEOPLE and draft.head.type != "person") or (known == "age" and not _has_number(draft.tail)):
             return slug(draft.relation)
+        if known == "continues" and (draft.tail is None or draft.tail.type != "activity"):
+            return slug(draft.relation)  # "keeping track of it" continues nothing
         if known in _OF_VERBS and not draft.relation.replace("_", " ").endswith(" to"):
             return slug(draft.relation)  # "plan events" is no plan to do something
         event = self._registry.is_event(known)
@@ -139,6 +144,7 @@ class LocalExtractor:
     def _proposal(self, turn: Turn, page: Page, draft: Draft) -> Proposal:
         clause_span = (min(t.idx for t in draft.tokens), max(t.idx + len(t.text) for t in draft.tokens))
         dates = [d for d in page.dates if d.span[0] < clause_span[1] and clause_span[0] < d.span[1]]
+        dates = [d for d in dates if not of_another(draft.tokens[0], page.place(d))]
         interval, ongoing = placed(draft.manner, dates, turn.at)
         sentence = draft.tokens[0].sent.text
         return Proposal(
@@ -172,7 +178,7 @@ def _kept(turn: Turn, scene: Scene, draft: Draft) -> bool:
     if draft.tail is not None and _talks_of_partner(draft, scene):
         return False
     if turn.role is Role.ASSISTANT and scene.speaker == "Assistant":
-        return draft.relation in {"recommends", "suggested"} if own else draft.head.text.startswith(scene.listener)
+        return own and draft.relation in {"recommends", "suggested"}  # of the user it only repeats or guesses
     return own or len(turn.text) <= PASTED
 
 

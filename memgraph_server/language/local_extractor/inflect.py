@@ -10,7 +10,10 @@ _PAST = {
     "begin": "began", "sing": "sang", "swim": "swam", "run": "ran", "come": "came", "become": "became", "know": "knew",
     "grow": "grew", "throw": "threw", "fly": "flew", "draw": "drew", "wear": "wore", "fall": "fell", "forget": "forgot",
     "get": "got", "rise": "rose", "wake": "woke", "show": "showed", "drink": "drank", "ring": "rang", "tear": "tore",
-    "hide": "hid", "bite": "bit", "shake": "shook", "steal": "stole", "freeze": "froze", "blow": "blew", "lie": "lay",
+    "hide": "hid", "bite": "bit", "think": "thought", "buy": "bought", "feel": "felt", "keep": "kept",
+    "teach": "taught", "retake": "retook", "find": "found", "make": "made", "tell": "told", "leave": "left",
+    "lose": "lost", "meet": "met", "win": "won", "shake": "shook", "steal": "stole", "freeze": "froze",
+    "blow": "blew", "lie": "lay",
 }  # fmt: skip
 _ODD_GERUNDS = {"be": "being", "see": "seeing", "flee": "fleeing", "agree": "agreeing", "dye": "dyeing", "die": "dying",
                 "lie": "lying", "tie": "tying", "canoe": "canoeing", "ski": "skiing"}  # fmt: skip

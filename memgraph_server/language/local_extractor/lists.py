@@ -1,8 +1,8 @@
 """Lists of an assistant's answer: each item's title is something suggested.
 
 Rules: an item begins with a number, a bullet or a letter; its title is what stands in bold, else what stands before
-a colon, else a short item as a whole. Items that are headings of the answer itself ("Action plan") are suggested all
-the same: that they were proposed is true.
+a colon, else a short item as a whole; after a short title follow the first words of what is said of it. Items that
+are headings of the answer itself ("Action plan") are suggested all the same: that they were proposed is true.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ _BOLD = re.compile(r"\*\*(?P<title>[^*\n]{2,90}?)\*\*|__(?P<other>[^_\n]{2,90}?)
 _ASKING = re.compile(r"(?:why|how|what|when|where|who|which|is|are|do|does|did|can|could|would|will)\b", re.IGNORECASE)
 _LEAD = re.compile(r"(?P<title>[^:\n]{2,60}):\s+\S")
 _WORDS = 10
+#: Titles of more words than this say something by themselves; with what is said of it an item has this many words.
+_LONG_TITLE, _TOLD = 4, 20
+#: A form's lines end in one of these and a colon.
+_BLANKS = frozenset("cost time name number date notes total price amount airport layovers status".split())
+_LOOSE_ENDS = frozenset(
+    "a an the and or but of to in on at for with from by as is are was be that which who this your our their its if "
+    "so not can will could should might may very more how what when where why into about like".split()
+)
 #: Titles that say nothing without what follows them.
 _LABELS = frozenset(
     "purpose focus example examples key considerations consideration action actions why how what when where time "
@@ -46,28 +54,61 @@ def suggests(text: str) -> bool:
 def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """(what it says, span in the text) of each item of the outermost lists in a text, in order.
 
-    An item with a short value ("Total cost: $20") says both; a bare quantity says nothing.
+    A bare quantity says nothing.
     """
     found = list(_ITEM.finditer(text))
     least = min((len(m["indent"]) for m in found), default=0)
     for match in (m for m in found if len(m["indent"]) <= least + 1):
         body, start = match["body"], match.start("body")
         place = _title_place(body)
-        title = _title(body[place[0] : place[1]]) if place is not None else ""
+        rest = _after(body, place[1]) if place is not None else ""
+        title = _title(body[place[0] : place[1]], labels=0 < len(rest.split()) <= 6) if place is not None else ""
+        if not rest and body.rstrip("* ").endswith(":") and title.rpartition(" ")[2].lower() in _BLANKS:
+            continue
         if place is not None and title and not title[0].isdigit():
-            yield _with_value(title, _value(body, place[1])), (start + place[0], start + place[1])
+            told = _told(title, rest) if rest or not _goes_on(body, place[1]) else _first_words(body)
+            yield told, (start + place[0], start + (place[1] if told == title else len(body)))
 
 
-def _value(body: str, end: int) -> str:
-    """What follows the title and its colon, "" where there is none."""
-    around = body[max(0, end - 1) : end + 4]
-    return body[end:] if ":" in around else ""
+def _after(body: str, end: int) -> str:
+    """What is said of the title that ends there, after its colon or dash; "" where nothing is."""
+    rest = re.sub(r"^[*_ ]*(?:\([^)]*\))?[*_ ]*", "", body[end:])
+    return rest if body[end - 1 : end] == ":" or rest[:1] in {":", "–", "—", "-"} else ""
 
 
-def _with_value(title: str, rest: str) -> str:
-    value = re.sub(r"\s+", " ", rest).strip(" *_:;,.\"'!()[]")
-    short = 0 < len(value.split()) <= 5 and len(title.split()) <= 5
-    return f"{title}: {value}" if short else title
+def _goes_on(body: str, end: int) -> bool:
+    """ "**Achieved** team objectives": what is in bold is only the beginning."""
+    return bool(re.match(r"[*_]*\s+[^\W\d_]{2}", body[end:]))
+
+
+def _first_words(body: str) -> str:
+    words = _plain_words(re.split(r"(?<=[.!?;:])\s", body)[0])
+    return " ".join(words if len(words) <= _TOLD else _until_comma(words[:_TOLD]))
+
+
+def _plain_words(text: str) -> list[str]:
+    return re.sub(r"\s+", " ", re.sub(r"[*_]{2}", "", text)).strip(" *_:;,.\"'!()[]–—-").split()
+
+
+def _told(title: str, rest: str) -> str:
+    """The title with the first words of what is said of it: a title alone is a label more often than not ("Clear
+    Instructions")."""
+    if len(title.split()) > _LONG_TITLE:
+        return title
+    piece = re.split(r"(?<=[.!?;])\s|\s\(", rest.lstrip(":–—- *_"))[0]
+    words = _plain_words(piece)
+    room = _TOLD - len(title.split())
+    kept = words if len(words) <= room else _until_comma(words[:room])
+    return f"{title}: {' '.join(kept)}" if kept else title
+
+
+def _until_comma(words: list[str]) -> list[str]:
+    """Words that were cut off, up to their last comma where that leaves enough, else without loose ends."""
+    commas = [n for n, word in enumerate(words) if word.endswith((",", ";", ":")) and n >= 3]
+    kept = words[: commas[-1] + 1] if commas else list(words)
+    while kept and kept[-1].lower().strip(",") in _LOOSE_ENDS:
+        kept.pop()
+    return [*kept[:-1], kept[-1].rstrip(",;:")] if kept else []
 
 
 def _title_place(body: str) -> tuple[int, int] | None:
@@ -79,15 +120,15 @@ def _title_place(body: str) -> tuple[int, int] | None:
     return (0, len(body)) if len(body.split()) <= 8 else None
 
 
-def _title(words: str) -> str:
-    """The title's own words, "" where they are a question or only a label."""
+def _title(words: str, *, labels: bool) -> str:
+    """The title's own words, "" where they are a question or only a label (unless `labels` may stand)."""
     title = re.sub(r"\s+|\([^)]*\)?", " ", words)
     before, _, after = title.partition(":")
     title = after if after.strip() and _only_labels(before) else title
     title = re.sub(r"\s+", " ", title).strip(" *_:;,.\"'!()[]")
     asked = title.endswith("?") or bool(_ASKING.match(title))
     says = re.search(r"[^\W\d_]{2}", title) and len(title.split()) <= _WORDS
-    return title if says and not asked and not title.startswith("To ") and not _only_labels(title) else ""
+    return title if says and not asked and not title.startswith("To ") and (labels or not _only_labels(title)) else ""
 
 
 def _only_labels(title: str) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memgraph_server.language.local_extractor.clauses import Clause
-from memgraph_server.language.local_extractor.complements import objects_of, prepositional_tails
+from memgraph_server.language.local_extractor.complements import does_something, objects_of, prepositional_tails
 from memgraph_server.language.local_extractor.drafts import Draft
 from memgraph_server.language.local_extractor.moods import PLAIN, Mood
 from memgraph_server.language.local_extractor.naming import entry_of, present
@@ -29,8 +29,11 @@ from memgraph_server.language.local_extractor.timing import Manner
 from memgraph_server.memory.facts import Polarity
 
 _TRYING = frozenset("try check read watch visit see use consider get explore download".split())
+_PARTICLES = frozenset("out up on in back away down off over together there around home".split())
+#: "You can use coconut oil": what people advise each other to do with things.
+ADVISED = frozenset("use try add substitute swap replace check".split())
 _HAPPENING = frozenset({"started", "stopped", "finished", "decided_to", "promised_to", "agreed_to"})
-_NO_PLAN = frozenset("be have get do let need want love like make try see know".split())
+_NO_PLAN = frozenset("be have get do let need want love like make try see know keep".split())
 _IN_THE_PAST = {
     "wants_to": "wanted to", "plans_to": "planned to", "needs_to": "needed to", "tries_to": "tried to",
     "hopes_to": "hoped to", "learns_to": "learned to", "considers": "considered", "continues": "continued",
@@ -76,12 +79,14 @@ def _plan(page: Page, clause: Clause, head: Phrase, verb: Any) -> Iterator[Draft
     if head.type != "person" or clause.mood.negated or clause.subject.lower_ in SECOND:
         return
     for one in conjuncts(verb):
-        if (one.tag_ != "VB" and one is not verb) or one.lemma_ in _NO_PLAN or one.lemma_ in tables().idle_verbs:
+        idle = one.lemma_ in _NO_PLAN or one.lemma_ in tables().idle_verbs
+        if (one.tag_ != "VB" and one is not verb) or (idle and not (one.lemma_ == "do" and does_something(one))):
             continue
         tail = verb_phrase(page, one, "base")
         if tail is not None and len(tail.text.split()) > 1:
             certainty = min(clause.mood.certainty, 0.9)
-            yield Draft(head, "plans to", tail, certainty, Manner.PLAN, clause.tokens, salience=0.7)
+            says = len([w for w in tail.text.split() if w not in _PARTICLES]) > 1
+            yield Draft(head, "plans to", tail, certainty, Manner.PLAN, clause.tokens, salience=0.7 if says else 0.15)
             yield from _foreseen(page, clause, head, one)
 
 
@@ -124,7 +129,8 @@ def recommended(page: Page, clause: Clause, verb: Any, relation: str = "recommen
     if phrase is not None and len(phrase.text.split()) < 2:
         phrase = None
     for tail in tails or ([phrase] if phrase is not None else []):
-        if tail.text not in {page.scene.speaker, page.scene.listener}:
+        shown = tail.text.lower().split()[-1] in {"pic", "pics", "photo", "photos", "picture", "one"}
+        if tail.text not in {page.scene.speaker, page.scene.listener} and not shown:
             speaker = Phrase(page.scene.speaker, "person")
             yield Draft(speaker, relation, tail, PLAIN, Manner.EVENT, clause.tokens, salience=0.6)
 
@@ -138,7 +144,7 @@ def recommended_by_command(page: Page, verb: Any) -> Iterator[Draft]:
 
 def _offered(page: Page, clause: Clause, verb: Any) -> Iterator[Draft]:
     """ "You could use servo motors": a suggestion, when an assistant says it."""
-    if page.scene.speaker == "Assistant":
+    if page.scene.speaker == "Assistant" or (clause.lemma in ADVISED and verb.dep_ == "ROOT" and objects_of(verb)):
         yield from recommended(page, clause, verb, "suggested")
 
 
@@ -182,6 +188,8 @@ def _taken(page: Page, clause: Clause, head: Phrase, entry: MatrixEntry, inner: 
         tail = verb_phrase(page, verb, entry.form)
         if tail is None or verb.lemma_ in tables().idle_verbs or (verb.lemma_ in {"make", "be"} and _says_little(tail)):
             continue
+        if len(tail.text.split()) == 1 and clause.verb.dep_ == "relcl":
+            continue  # "places I want to visit": what is visited is in the noun
         manner = _manner(entry, mood)
         relation = _IN_THE_PAST.get(entry.relation, entry.relation) if manner is Manner.EVENT else entry.relation
         if mood.negated or mood.ended:

@@ -52,6 +52,7 @@ def mood_of(verb: Any) -> Mood:
         g.lower_ for c in verb.children if c.dep_ in {"advmod", "acomp"} for g in c.children if g.dep_ != "amod"
     }
     negated = any(c.dep_ == "neg" for c in verb.children) or bool(adverbs & {"never", "hardly", "rarely", "neither"})
+    negated = negated or _denied_before(verb)
     ended = (negated and "anymore" in adverbs) or ("longer" in adverbs)
     return Mood(
         tense=_tense(verb, lemmas, words),
@@ -62,6 +63,13 @@ def mood_of(verb: Any) -> Mood:
         certainty=_certainty(verb, modal, adverbs) * _second_hand(verb),
         unreal=_unreal(verb, set()),
     )
+
+
+def _denied_before(verb: Any) -> bool:
+    """ "You can't make calls or check it": the second verb is denied too."""
+    joined = verb.dep_ == "conj" and verb.tag_ == "VB" and any(c.lower_ == "or" for c in verb.head.children)
+    own = any(c.dep_ in {"nsubj", "aux"} for c in verb.children)
+    return joined and not own and any(c.dep_ == "neg" for c in verb.head.children)
 
 
 def _auxiliaries(verb: Any) -> list[Any]:
@@ -114,7 +122,10 @@ def _governed(verb: Any) -> float:
 
 
 def _conditional(verb: Any) -> bool:
-    return any(c.dep_ in {"mark", "advmod"} and c.lower_ in _CONDITIONAL for c in verb.children)
+    return any(
+        c.lower_ in _CONDITIONAL and (c.dep_ == "mark" or (c.dep_ == "advmod" and c.lower_ != "though"))
+        for c in verb.children
+    )
 
 
 def _purpose(verb: Any) -> bool:
@@ -127,6 +138,9 @@ def _not_yet(verb: Any) -> bool:
     marked = {c.lower_ for c in verb.children if c.dep_ in {"mark", "advmod"}}
     if verb.dep_ == "advcl" and ("once" in marked or (verb.lower_ == verb.lemma_ and "before" in marked)):
         return True
+    finished = any(c.dep_ == "aux" and c.lower_ in {"'ve", "have", "has"} for c in verb.children)
+    if verb.dep_ == "advcl" and finished and marked & {"once", "whenever", "until", "till", "when"}:
+        return True
     present = verb.tag_ in {"VB", "VBP", "VBZ", "VBG"} and not any(
         c.tag_ == "VBD" for c in verb.children if c.dep_ == "aux"
     )
@@ -138,7 +152,8 @@ def _unreal(verb: Any, seen: set[int]) -> bool:
     if verb.i in seen:
         return False
     seen.add(verb.i)
-    if _conditional(verb) or _purpose(verb) or _not_yet(verb):
+    no_way = verb.dep_ == "relcl" and any(c.lower_ == "no" for c in verb.head.children)
+    if no_way or _conditional(verb) or _purpose(verb) or _not_yet(verb):
         return True
     if verb.dep_ == "ccomp":
         return _unreal_opinion(verb.head, seen)

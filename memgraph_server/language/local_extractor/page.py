@@ -26,6 +26,10 @@ class Page:
         spans = [self.doc.char_span(start, end, alignment_mode="expand") for start, end in covered]
         self.dated = frozenset(token.i for span in spans if span is not None for token in span)
 
+    def place(self, date: DateMention) -> int:
+        """The first token of a date."""
+        return next((token.i for token in self.doc if token.idx + len(token.text) > date.span[0]), 0)
+
     def span(self, tokens: list[Any]) -> tuple[int, int]:
         """Where these tokens stand in the turn's own text."""
         first, last = min(tokens, key=lambda t: t.i), max(tokens, key=lambda t: t.i)

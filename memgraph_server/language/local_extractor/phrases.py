@@ -25,10 +25,11 @@ _TYPES = {
 _MODIFIERS = frozenset({"compound", "amod", "nummod", "nmod", "quantmod", "npadvmod", "advmod", "case"})
 _LOOSE = frozenset(
     "so very really pretty just also even super quite actually only too such much enough rather especially always "
-    "still already now then".split()
+    "still already now then maybe perhaps probably definitely totally absolutely literally basically honestly".split()
 )
 _OF_NOUNS = frozenset(
-    "lot lots bunch couple ton tons kind sort bit plenty number all some many most one both few rest".split()
+    "lot lots bunch couple ton tons kind kinds sort sorts bit plenty number all some many most one both few "
+    "rest".split()
 )
 #: Verbs that the parser takes for nouns in a list of things done.
 _NOT_NOUNS = frozenset({"have", "has", "go", "get", "make", "do", "be", "take", "back", "forth", "non"})
@@ -38,6 +39,9 @@ _LIGHT = frozenset(
     "make get have take do be go come give put let keep see know hear say tell want need feel look think realize "
     "understand hope wonder become seem mean happen try like love find bring use".split()
 )
+#: Without what is made or given these say nothing, whatever else stands with them.
+_NEEDING_OBJECT = frozenset({"make", "give", "let"})
+_OBJECTS = frozenset({"dobj", "acomp", "oprd", "attr", "prt", "xcomp"})
 _KEPT_ADVERBS = frozenset(
     "out back away together abroad online outside outdoors home up down off over around there alone "
     "professionally".split()
@@ -96,9 +100,21 @@ def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phra
             return None
         if piece and len(" ".join([*parts, piece]).split()) <= words:
             parts.append(piece)
+    if lemma in _NEEDING_OBJECT and not any(c.dep_ in _OBJECTS and c.i > verb.i for c in verb.children):
+        return None
+    joined = same_object(verb) if len(parts) == 1 else None
+    if joined is not None:
+        inner = verb_phrase(page, joined, form, words=words)
+        return inner and Phrase(f"{parts[0]} and {inner.text}", "activity")
     text = " ".join(parts)
     bare = len(parts) == 1 or (len(parts) == 2 and parts[1] in _KEPT_ADVERBS | KEPT_PREPOSITIONS)
     return None if lemma in _LIGHT and bare else Phrase(text, "activity")
+
+
+def same_object(verb: Any) -> Any:
+    """The verb after "and" whose object is this verb's too: "guide and mentor aspiring dancers"."""
+    after = [c for c in verb.children if c.dep_ == "conj" and c.i == verb.i + 2 and c.pos_ == "VERB"]
+    return next((c for c in after if any(o.dep_ in {"dobj", "prep"} for o in c.children)), None)
 
 
 def _form(verb: Any, lemma: str, form: str) -> str:

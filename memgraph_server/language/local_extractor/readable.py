@@ -44,10 +44,15 @@ _ADVERBS = "(?:still |also |just |currently |finally |always |not |even |recentl
 #: Words in -ing that begin no dropped sentence ("[I'm] making …"), but a gerund or something else.
 _NO_DROP = (
     "seeing|hearing|watching|knowing|having|making|taking|including|during|something|anything|nothing|everything|being"
-    "|according|speaking"
+    "|according|speaking|amazing|interesting|exciting|stunning|inspiring|fascinating|charming|morning|evening|king|thing"
+    "|touching|impressing|refreshing|relaxing|breathtaking|rewarding|loving|wedding|bring|string|spring|sing|ring"
 )
 #: Where a dash begins a new sentence.
 _NEW = "i|i'm|i've|it's|it|we|we're|they|he|she|you|that's|there's|my|our|so|and i"
+
+#: How a question begins that hangs on a statement: "The Hobbit is great, but have you read …?".
+_ASKING = "how|what|when|where|why|who|have|has|do|did|does|are|is|isn't|aren't|don't|can|could|would|will|won't"
+_ASKED = "do|does|did|about|are|is|you|we|they|he|she|it|that"
 
 #: (pattern, replacement); a replacement's characters stand for the first character of what they replace.
 _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -58,6 +63,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"[“”]", '"'),
         (r"\s+", " "),
         (r"\b(?:i'm )?gonna\b", "going to"),
+        (r"(?<='m )off to (?=(?:do|have|get|see|meet|make|play|take|visit|watch|go)\b)", "going to "),
         (r"\bwanna\b", "want to"),
         (r"\bgotta\b", "have to"),
         (r"\bkinda\b|\bsorta\b", "rather"),
@@ -67,13 +73,15 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"(?<=\w) *(?:[–—]+| - | -- ) *(?=(?:{_NEW})\b)", ". "),
         (r"(?<=\w) *(?:[–—]+| - | -- ) *(?=[a-z]+ing\b)", ". "),
         (r" *[–—]+ *| -+ (?=\w)", " - "),
-        (r"\bany ?more\b", "anymore"),
+        (r"\b(?:anymore|any more(?= *(?:[.,!?;]|$|and\b|but\b|because\b|so\b|since\b)))", "anymore"),
+        (rf", (?:but |and |so )?(?=(?:{_ASKING}) (?:{_ASKED})\b[^.!?]*\?)", ". "),
     )
 )
 _DROPPED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(f"^(?={pattern})", re.IGNORECASE), subject)
     for pattern, subject in (
         (rf"going to (?!\w+ing\b|the\b|a\b)(?!.*(?:{_FINITE}))", "I'm "),
+        (r"been (?:hectic|crazy|tough|rough|wild|hard|a|an|so)\b", "It's "),
         (r"(?:just )?been\b", "I've "),
         (r"(?:can't wait|hope|wish|could use|didn't|don't know)\b", "I "),
         (rf"{_ADVERBS}(?:{_VERB_PAST})\b(?! (?:it|you|i)\b)", "I "),

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from memgraph_server.language.local_extractor.clauses import Clause, asks, clauses
+from memgraph_server.language.local_extractor.clauses import Clause, clauses
+from memgraph_server.language.local_extractor.complements import does_something
 from memgraph_server.language.local_extractor.copula import names_someone, read_attribute, states_attribute
 from memgraph_server.language.local_extractor.drafts import Draft
-from memgraph_server.language.local_extractor.matrix import used_to
+from memgraph_server.language.local_extractor.matrix import ADVISED, used_to
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.phrases import conjuncts, noun_phrase, noun_phrases
 from memgraph_server.language.local_extractor.requests import read_request
@@ -102,7 +103,9 @@ def _idle(clause: Clause) -> bool:
 
 def _about_listener(clause: Clause) -> bool:
     subject = clause.subject.lower_
-    return (subject in SECOND and _judged(clause)) or (subject in {"we", "you"} and clause.mood.modal == "can")
+    advised = subject == "you" and clause.lemma in ADVISED
+    can = subject in {"we", "you"} and clause.mood.modal == "can"
+    return (subject in SECOND and _judged(clause) and not advised) or (can and not advised)
 
 
 def _vague(subject: str, lemma: str) -> bool:
@@ -112,6 +115,14 @@ def _vague(subject: str, lemma: str) -> bool:
 
 def _goes_on(clause: Clause) -> bool:
     """ "talk to the mayor", "know how to cook": there is something to it beyond the verb."""
+    if clause.lemma in {"know", "care", "see"} and clause.mood.negated:
+        return False
+    if clause.lemma == "do":
+        return clause.subject.lower_ not in SECOND and does_something(clause.verb)
+    if clause.lemma == "look" and clause.verb.tag_ in {"VB", "VBP"} and clause.verb.dep_ == "conj":
+        return False  # "…, and look at my students": a command
+    if clause.lemma == "think":
+        return any(c.lower_ in {"about", "of"} for c in clause.children("prep"))
     objects = [o for p in clause.children("prep") for o in p.children if o.pos_ != "PRON"]
     return bool(objects or clause.children("xcomp", "dobj"))
 
@@ -127,7 +138,7 @@ def _judged(clause: Clause) -> bool:
 
 
 _TALKING = frozenset({"talk", "chat", "speak", "catch", "meet"})
-_GOING_ON = frozenset("hope look know see talk chat speak listen think hear ask care".split())
+_GOING_ON = frozenset("do hope look know see talk chat speak listen think hear ask care".split())
 _PRAISED = frozenset("job heart work passion dedication strength courage attitude point way".split())
 
 
@@ -135,7 +146,8 @@ def _thanks(clause: Clause) -> bool:
     """ "I'm proud of you", "I'm glad you liked it"."""
     about_you = any(t.lower_ in SECOND for t in clause.tokens)
     complement = next(iter(clause.children("acomp")), None)
-    return complement is not None and about_you and clause.subject.lower_ in FIRST
+    to_do = complement is not None and any(c.dep_ == "xcomp" and c.tag_ == "VB" for c in complement.children)
+    return complement is not None and about_you and not to_do and clause.subject.lower_ in FIRST
 
 
 def _formerly(clause: Clause) -> Any:
@@ -158,8 +170,17 @@ def _ties(page: Page, clause: Clause) -> Iterator[Draft]:
         if phrase is not None and phrase.owner and phrase.text not in seen and phrase.owner != phrase.text:
             seen.add(phrase.text)
             named = not phrase.text.startswith(phrase.owner)
+            if not named and relation in _EVERYBODY_HAS:
+                continue
             yield Draft(Phrase(phrase.owner, "person"), phrase.relation, phrase, 0.92, Manner.STATE, (token,),
                         salience=0.85 if named else 0.35)  # fmt: skip
+
+
+#: That somebody has one of these is news only with a name.
+_EVERYBODY_HAS = frozenset(
+    "has_friend has_parent has_mother has_father has_colleague has_boss has_neighbor has_teacher has_coach "
+    "has_grandmother has_grandfather".split()
+)
 
 
 def remember(page: Page, sentence: Any, until: int | None = None) -> None:
@@ -203,52 +224,3 @@ def _mentioned(token: Any, phrase: Phrase) -> Mentioned:
     plural = (token.tag_ in {"NNS", "NNPS"} and not joined) or token.lemma_.lower() in {"family", "team", "couple"}
     living = phrase.type in {"person", "animal"} or token.lemma_.lower() in _PEOPLE
     return Mentioned(phrase, gender, plural, living)
-
-
-def leftovers(page: Page) -> list[Draft]:
-    """What a passage that stated nothing is about: the best thing it names, as talked about by its speaker."""
-    best: list[tuple[float, Any, Phrase]] = []
-    speaker = Phrase(page.scene.speaker, "person")
-    for sentence in page.doc.sents:
-        for token in sentence if not (asks(sentence) or _commands(sentence)) else ():
-            if token.pos_ in {"NOUN", "PROPN"} and token.dep_ not in {"compound", "npadvmod", "intj"}:
-                phrase = noun_phrase(page, token, speaker.text)
-                if phrase is not None and _worth(page, token, phrase):
-                    best.append((_weight(token, phrase), token, phrase))
-    best.sort(key=lambda each: (-each[0], each[1].i))
-    return [Draft(speaker, "talked about", p, 0.85, Manner.EVENT, (t,), salience=0.1) for _, t, p in best[:1]]
-
-
-_EMPTY_STARTS = frozenset(
-    "bye woohoo woah whoa yay aw aww haha nah lol congrats congratulations thanks thank long you tips little own "
-    "true whole".split()
-)
-
-
-def _commands(sentence: Any) -> bool:
-    root = sentence.root
-    return root.tag_ == "VB" and not any(c.dep_ in {"nsubj", "nsubjpass"} for c in root.children)
-
-
-def _worth(page: Page, token: Any, phrase: Phrase) -> bool:
-    """Named, or described by more than praise; not the people who talk, nor what they do for each other."""
-    words = phrase.text.lower().split()
-    speakers = {page.scene.speaker.lower().split()[0], *page.scene.listener.lower().split()[:1]}
-    if (
-        words[0] in _EMPTY_STARTS
-        or speakers & set(words)
-        or token.lemma_.lower() in {"see", "tip", "congratulation", "question"}
-    ):
-        return False
-    if phrase.text in {page.scene.speaker, page.scene.listener} or phrase.owner == page.scene.listener:
-        return False
-    if phrase.text.startswith(f"{page.scene.listener}'s") or set(words) & tables().praise or phrase.type == "date":
-        return False
-    return bool(
-        phrase.type in {"place", "organization", "work", "event"} or token.ent_type_ == "PERSON" or len(words) > 1
-    )
-
-
-def _weight(token: Any, phrase: Phrase) -> float:
-    role = {"dobj": 3.0, "nsubj": 2.5, "pobj": 2.0, "attr": 1.5, "ROOT": 1.5}.get(token.dep_, 1.0)
-    return role + (2.0 if phrase.type else 0.0) + 0.3 * min(3, len(phrase.text.split()))

@@ -23,7 +23,7 @@ from memgraph_server.language.local_extractor.drafts import Draft
 from memgraph_server.language.local_extractor.matrix import ended, read_matrix
 from memgraph_server.language.local_extractor.naming import entry_of, name
 from memgraph_server.language.local_extractor.page import Page
-from memgraph_server.language.local_extractor.phrases import noun_phrases, verb_phrase
+from memgraph_server.language.local_extractor.phrases import noun_phrases, same_object, verb_phrase
 from memgraph_server.language.local_extractor.scene import Phrase
 from memgraph_server.language.local_extractor.tables import tables
 from memgraph_server.language.local_extractor.timing import Manner
@@ -35,13 +35,22 @@ _COMPANIONS = frozenset({"with", "for", "from", "to", "at", "in"})
 _NAMED_TYPES = frozenset({"person", "place", "organization"})
 _NO_ACTIVITY = frozenset(
     "have get go come want try make take need start begin end find give put turn use bring lead stick speak help "
-    "mean".split()
+    "mean work keep push happen grow hang stay manage improve continue".split()
 )
 
 
 _PONDERING = frozenset({"consider", "contemplate", "ponder"})
 #: Verbs whose "to" and "from" say as much as their object.
 _CARRYING = frozenset({"take", "bring", "send", "drive", "invite", "donate", "move"})
+_CARRIED = frozenset({"to", "from", "into", "for", "on"})
+#: With "me" as their object these say nothing by themselves ("dedication got me here").
+_LIGHT_ON_ME = frozenset("get keep bring make take give put leave do have let see hit".split())
+#: Nouns that are had by everybody; with no more than "nice" or "similar" before them they say nothing.
+_COMMON = frozenset(
+    "experience time moment feeling idea chance day thing adventure opportunity laugh blast ride impact "
+    "influence".split()
+)
+_SAYING_LITTLE = frozenset("similar same different such own new little whole real".split())
 
 
 def read_verb(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Draft]:
@@ -111,20 +120,22 @@ def _plain(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
         yield from _with_tail(clause, head, (clause.particle, *more), tail, dated)
     any_tail = bool(tails)
     for preposition, objects in prepositional_tails(page, clause.verb, head):
-        if tails and not (_companions(preposition, objects) or clause.lemma in _CARRYING):
+        carried = clause.lemma in _CARRYING and preposition in _CARRIED
+        if tails and not (_companions(preposition, objects) or carried):
             continue
         if not tails and objects_of(clause.verb):
             continue
         for tail in objects:
             any_tail = True
             yield from _with_tail(clause, head, (clause.particle, *preposition.split()), tail, dated)
-    if not any_tail and verb_stands_alone(clause):
+    if not any_tail and verb_stands_alone(clause) and same_object(clause.verb) is None:
         yield from _activity(page, clause, head)
 
 
 def verb_stands_alone(clause: Clause) -> bool:
     """Not part of a noun ("something I enjoy") or of a circumstance ("while I write")."""
-    return clause.verb.dep_ not in {"relcl", "advcl"} and entry_of(clause.lemma) is None
+    described = any(c.dep_ in {"advmod", "prep"} for c in clause.verb.children)
+    return clause.verb.dep_ not in {"relcl", "advcl"} and (described or entry_of(clause.lemma) is None)
 
 
 def _tails(page: Page, clause: Clause, head: Phrase) -> tuple[list[Phrase], tuple[str, ...]]:
@@ -141,11 +152,12 @@ def _companions(preposition: str, objects: list[Phrase]) -> bool:
 
 def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase, dated: bool) -> Iterator[Draft]:
     verb, mood = clause.verb, clause.mood
-    if tail.text == head.text or _unable(clause):
+    if tail.text == head.text or _unable(clause) or _light_on_me(clause, tail):
         return
     named = name(verb, mood, head, *more, dated=dated)
     entry = entry_of(clause.lemma, *more)
     salience = 0.8 if tail.type or entry is not None else 0.6
+    salience = 0.15 if _common(tail) else salience
     relation, certainty = named.relation, mood.certainty * (0.65 if clause.lemma in _PONDERING else 1.0)
     if clause.lemma in {"have", "own"} and tail.type == "animal" and relation in {"has", "owns"}:
         relation = "has pet"
@@ -155,9 +167,22 @@ def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase
         yield from _ending(draft, tail, entry.ends)
 
 
+def _light_on_me(clause: Clause, tail: Phrase) -> bool:
+    objects = [o.lower_ for o in objects_of(clause.verb)]
+    return clause.lemma in _LIGHT_ON_ME and tail.type == "person" and bool(set(objects) & {"me", "us"})
+
+
+def _common(tail: Phrase) -> bool:
+    """ "a similar experience", "a great time"."""
+    *before, noun = tail.text.lower().split()
+    return noun in _COMMON and all(w in _SAYING_LITTLE or w in tables().praise for w in before)
+
+
 def _unable(clause: Clause) -> bool:
     """ "I can't show you": no fact, unless it is about what somebody cannot take."""
     lasting = {"eat", "drink", "stand", "tolerate", "digest", "swim", "drive"}
+    if (clause.mood.modal == "could" and clause.lemma == "use") or (clause.mood.modal and clause.lemma == "do"):
+        return True  # "I could use some help" is a wish
     return clause.mood.negated and clause.mood.modal in {"can", "could"} and clause.lemma not in lasting
 
 
@@ -180,7 +205,11 @@ def _no_longer(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
 def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     """A verb without an object: (she, does, painting)."""
     verb, mood = clause.verb, clause.mood
-    if verb.tag_ == "MD" or clause.lemma in {*tables().idle_verbs, *LINKING, *_NO_ACTIVITY, "should", "would"}:
+    if (
+        verb.tag_ == "MD"
+        or verb.lower_.startswith("had")
+        or clause.lemma in {*tables().idle_verbs, *LINKING, *_NO_ACTIVITY, "should", "would"}
+    ):
         return
     shared_participle = verb.dep_ == "conj" and verb.tag_ == "VBN"
     if mood.negated or shared_participle or objects_of(verb) or clause.children("ccomp", "xcomp"):
@@ -192,7 +221,9 @@ def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
             if mood.past and not (mood.tense == "perfect" and mood.progressive)
             else ("does", Manner.STATE)
         )
-        yield Draft(head, relation, phrase, mood.certainty, manner, clause.tokens, salience=0.4, exact=True)
+        alone = len(phrase.text.split()) == 1 and mood.progressive
+        salience = 0.15 if alone else 0.4
+        yield Draft(head, relation, phrase, mood.certainty, manner, clause.tokens, salience=salience, exact=True)
 
 
 def _passive(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:

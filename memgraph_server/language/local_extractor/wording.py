@@ -1,4 +1,4 @@
-"""Tokens joined to the words of a phrase: in order, articles and owners resolved, at most ten words."""
+"""Tokens joined to the words of a phrase: in order, articles and owners resolved, at most twelve words."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.scene import FIRST, possessive
 from memgraph_server.language.local_extractor.tables import tables
 
-WORDS = 10
+WORDS = 12
 #: Entity labels that are names.
 NAMED = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "EVENT", "PRODUCT"})
 KEPT_PREPOSITIONS = frozenset({"of", "for", "in", "at", "on", "about", "with", "from", "by", "to", "between"})
 
 
 def words(page: Page, tokens: list[Any]) -> str:
-    """Tokens in order as text, articles and owners resolved, at most ten words."""
+    """Tokens in order as text, articles and owners resolved, at most twelve words."""
     out = ""
     last = None
     for token in sorted({t.i: t for t in tokens}.values(), key=lambda t: t.i):
@@ -30,7 +30,7 @@ def words(page: Page, tokens: list[Any]) -> str:
 
 
 def _cut(pieces: list[str]) -> str:
-    """The first ten words, without a preposition or "and" left hanging."""
+    """The first twelve words, without a preposition or "and" left hanging."""
     kept = pieces[:WORDS]
     while len(kept) > 1 and kept[-1].lower() in {*KEPT_PREPOSITIONS, "and", "or", "the", "a"}:
         kept.pop()
