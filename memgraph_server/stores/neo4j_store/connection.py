@@ -7,9 +7,10 @@ connection that broke), so that a verb's work must not change anything but the d
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import neo4j
@@ -38,10 +39,19 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A named statement in Cypher 25. Its text is put together from constants only."""
+    """A named statement in Cypher 25. Its text is put together from constants only.
+
+    All its parameters are sent as the parts of one map. Neo4j plans a statement anew for every combination of the types
+    of its parameters, and counts lists and texts of different lengths as such: twenty lists, each empty or not, would
+    be a million plans of one statement.
+    """
 
     name: str
     text: str
+    sent: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sent", "CYPHER 25\n" + re.sub(r"\$(?=[a-z])", "$given.", self.text))
 
 
 class Statements:
@@ -54,7 +64,7 @@ class Statements:
     def __call__(self, query: Query, **values: Any) -> list[Row]:
         if self._watch is not None:
             self._watch(query, values)
-        return [record.values() for record in self._transaction.run(f"CYPHER 25\n{query.text}", values)]
+        return [record.values() for record in self._transaction.run(query.sent, given=values)]
 
     def pairs(self, query: Query, **values: Any) -> dict[Any, Any]:
         """Of a query with two columns: the first to the second."""

@@ -10,21 +10,26 @@ from __future__ import annotations
 from memgraph_server.stores.neo4j_store.connection import Query, Statements
 from memgraph_server.stores.neo4j_store.queue import LOCK
 
-#: Label, a property that is never absent and is indexed behind the namespace, and the receipt's word.
+#: Label, the properties that are indexed behind the namespace and never absent, and the receipt's word.
 ERASED = (
-    ("Posting", "term", "index_entries"),
-    ("Term", "term", "index_entries"),
-    ("Triple", "number", "triples"),
-    ("Stake", "assertion", "index_entries"),
-    ("Placement", "assertion", "index_entries"),
-    ("Withdrawal", "assertion", "withdrawals"),
-    ("Assertion", "id", "assertions"),
-    ("Cardinality", "current", "cardinalities"),
-    ("Entity", "id", "entities"),
-    ("Job", "id", "jobs"),
-    ("Turn", "id", "turns"),
-    ("Session", "id", "sessions"),
+    ("Posting", ("term", "segment"), "index_entries"),
+    ("Term", ("term",), "index_entries"),
+    ("Triple", ("number",), "triples"),
+    ("Stake", ("assertion",), "index_entries"),
+    ("Placement", ("assertion",), "index_entries"),
+    ("Withdrawal", ("assertion",), "withdrawals"),
+    ("Assertion", ("id",), "assertions"),
+    ("Cardinality", ("current", "relation"), "cardinalities"),
+    ("Entity", ("id",), "entities"),
+    ("Job", ("id",), "jobs"),
+    ("Turn", ("id",), "turns"),
+    ("Session", ("id",), "sessions"),
 )
+
+
+def _there(indexed: tuple[str, ...]) -> str:
+    return " AND ".join(f"x.{name} IS NOT NULL" for name in indexed)
+
 
 COUNT_EMBEDDINGS = Query(
     "vectors of a namespace",
@@ -46,14 +51,17 @@ ERASE_FACTS = Query(
 ERASE_MERGES = Query(
     "erase merges",
     """
-    MATCH (e:Entity)-[m:MERGED_INTO]->() WHERE e.namespace = $namespace AND e.number IS NOT NULL
-    DELETE m RETURN count(m)""",
+    MATCH (e:Entity) WHERE e.namespace = $namespace AND e.number IS NOT NULL
+    CALL (e) {
+        MATCH (e)-[m:MERGED_INTO]->() DELETE m RETURN count(m) AS number
+    }
+    RETURN sum(number)""",
 )
 ERASE = {
     label: Query(
         f"erase nodes of the label {label}",
         f"""
-        MATCH (x:{label}) WHERE x.namespace = $namespace AND x.{indexed} IS NOT NULL DETACH DELETE x RETURN count(x)""",
+        MATCH (x:{label}) WHERE x.namespace = $namespace AND {_there(indexed)} DETACH DELETE x RETURN count(x)""",
     )
     for label, indexed, _ in ERASED
 }

@@ -21,8 +21,9 @@ from memgraph_server.stores.port import AsOf, FactView
 #: Versions that are believed now; or that were believed at $known_at.
 NOW = "f.current = true"
 THEN = "f.current IS NOT NULL AND f.recorded_from <= $known_at AND coalesce(f.recorded_to, $never) > $known_at"
-#: Narrower: what holds at $valid_at, and is as certain as asked.
-HOLDING = """($valid_at IS NULL OR (f.valid_from <= $valid_at AND coalesce(f.valid_to, $never) > $valid_at))
+#: Narrower: what holds at $valid_at, and is as certain as asked. An index of several properties is used only where
+#: each of them is asked something, if only that it is there.
+HOLDING = """f.valid_from IS NOT NULL AND f.version IS NOT NULL AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND coalesce(f.valid_to, $never) > $valid_at))
         AND f.confidence >= $confidence"""
 
 #: A fact `f` from `h` to `t`, in the order of `fact`; a past read does not know yet when a version will be closed.
@@ -99,7 +100,8 @@ VERSIONS = Query(
     f"""
     MATCH ()-[one:FACT]->() WHERE one.namespace = $namespace AND one.id = $id
     WITH one.triple AS triple LIMIT 1
-    MATCH (h)-[f:FACT]->(t) WHERE f.namespace = $namespace AND f.triple = triple
+    MATCH (h)-[f:FACT]->(t) WHERE f.namespace = $namespace AND f.triple = triple AND f.current IS NOT NULL
+        AND f.valid_from IS NOT NULL
     WITH h, f, t, coalesce(f.recorded_to - 1, $never - 1) AS seen
     {SUPPORTS}
     RETURN {COLUMNS}, supports ORDER BY f.recorded_from, f.valid_from, f.version""",
@@ -134,7 +136,7 @@ SUPPORTERS = Query(
     MATCH ()-[f:FACT]->() WHERE f.namespace = $namespace AND f.id = $id AND f.current
     WITH f
     MATCH (p:Placement) WHERE p.namespace = $namespace AND p.triple = f.triple AND p.evidence_at IS NOT NULL
-        AND p.current AND p.assertive = (f.stratum = 'stable')
+        AND p.assertion IS NOT NULL AND p.current AND p.assertive = (f.stratum = 'stable')
         AND p.valid_from < coalesce(f.valid_to, $never) AND coalesce(p.valid_to, $never) > f.valid_from
     RETURN p.assertion ORDER BY p.assertion""",
 )
