@@ -23,7 +23,8 @@ NOW = "f.current = true"
 THEN = "f.current IS NOT NULL AND f.recorded_from <= $known_at AND coalesce(f.recorded_to, $never) > $known_at"
 #: Narrower: what holds at $valid_at, and is as certain as asked. An index of several properties is used only where
 #: each of them is asked something, if only that it is there.
-HOLDING = """f.valid_from IS NOT NULL AND f.version IS NOT NULL AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND coalesce(f.valid_to, $never) > $valid_at))
+HOLDING = """f.valid_from IS NOT NULL AND f.version IS NOT NULL
+        AND ($valid_at IS NULL OR (f.valid_from <= $valid_at AND coalesce(f.valid_to, $never) > $valid_at))
         AND f.confidence >= $confidence"""
 
 #: A fact `f` from `h` to `t`, in the order of `fact`; a past read does not know yet when a version will be closed.
