@@ -114,5 +114,5 @@ def sample_turns(ask: Statements, namespace: str, count: int) -> list[int]:
     taken = min(count, turns)
     if taken <= 0:
         return []
-    sampled: list[int] = np.unique(np.linspace(1, turns, taken).round().astype(np.int64)).tolist()
+    sampled: list[int] = (np.unique(np.linspace(0, turns - 1, taken).round().astype(np.int64)) + 1).tolist()
     return sampled
