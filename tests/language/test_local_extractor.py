@@ -218,6 +218,7 @@ ITEMS = [
     ("**Budget:** Under 50,000 AUD", "Budget: Under 50,000 AUD"),
     ("**Achieved** team objectives, with 10 % more sales", "Achieved team objectives, with 10 % more sales"),
     ("Cabernet Sauvignon", "Cabernet Sauvignon"),
+    ("Coaching: If the client has a clear goal of their own, the coach can use it", "Coaching: the coach can use it"),
     ("**Finding Small Wins in Your Spending:** a long story", "Finding Small Wins in Your Spending"),
 ]  # fmt: skip
 

@@ -162,6 +162,8 @@ SILENT = [
     "Those posters are great!",
     "Taking time for ourselves is crucial.",
     "Check out this pic!",
+    "Do you think wisdom is holding less prejudice",
+    "Let's structure it so I can finally start feeling better.",
     "Wow, amazing view!",
     "I never knew it could be so interesting.",
     "Anything else you can add to this list",

@@ -22,6 +22,9 @@ _GAPS_OF_TIME = frozenset(
 _CAUSING = frozenset(
     "make help let get have inspire encourage remind motivate teach allow enable watch see hear keep ask".split()
 )
+#: "Do you think …" is a question without its mark too.
+_ASKING = frozenset("do does did is are can could would will have has".split())
+_ASKED = frozenset("you i we they he she it".split())
 _RELATIVE = frozenset({"who", "which", "that"})
 
 
@@ -48,7 +51,8 @@ class Clause:
     @property
     def particle(self) -> str:
         kept = (c for c in self.verb.children if c.dep_ == "prt" or (c.dep_ == "advmod" and c.lower_ == "forward"))
-        return next((str(c.lower_) for c in kept), "")
+        near = (c for c in kept if not any(t.pos_ == "VERB" for t in self.verb.doc[self.verb.i + 1 : c.i]))
+        return next((str(c.lower_) for c in near), "")
 
     def children(self, *deps: str) -> list[Any]:
         return [c for c in self.verb.children if c.dep_ in deps]
@@ -70,7 +74,8 @@ def clauses(sentence: Any) -> Iterator[Clause]:
 
 
 def asks(sentence: Any) -> bool:
-    return "?" in sentence.text[-3:] or sentence[0].tag_ in {"WP", "WRB"}
+    inverted = len(sentence) > 2 and sentence[0].lower_ in _ASKING and sentence[1].lower_ in _ASKED
+    return inverted or "?" in sentence.text[-3:] or sentence[0].tag_ in {"WP", "WRB"}
 
 
 def states(token: Any) -> bool:

@@ -161,7 +161,11 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
         "capable",
     }:
         return
-    feeling = head.type == "person" and (token.lemma_.lower() in tables().feelings or token.tag_ == "VBN")
+    if any(c.dep_ in {"xcomp", "ccomp"} and c.lemma_ in {"help", "hear", "see", "say"} for c in token.children):
+        return  # "happy to help"
+    feeling = head.type == "person" and (
+        clause.lemma == "feel" or token.lemma_.lower() in tables().feelings or token.tag_ == "VBN"
+    )
     if feeling:
         yield _draft(clause, head, "felt" if clause.mood.tense == "past" else "feels", Phrase(text, "feeling"), 0.3)
     elif clause.subject is not None and clause.subject.lower_ not in {"it", "this", "that", "you"}:

@@ -19,6 +19,10 @@ _WORDS = 10
 _LONG_TITLE, _TOLD = 4, 20
 #: A form's lines end in one of these and a colon.
 _BLANKS = frozenset("cost time name number date notes total price amount airport layovers status".split())
+#: A first clause that says only when or how: what is said stands after its comma.
+_LEADING = re.compile(
+    r"^[*_ ]*(?:if|when|by|since|while|with|in|as|for|this is where|given)\b[^,.;:]*,\s+", re.IGNORECASE
+)
 _LOOSE_ENDS = frozenset(
     "a an the and or but of to in on at for with from by as is are was be that which who this your our their its if "
     "so not can will could should might may very more how what when where why into about like".split()
@@ -65,6 +69,10 @@ def items(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
         title = _title(body[place[0] : place[1]], labels=0 < len(rest.split()) <= 6) if place is not None else ""
         if not rest and body.rstrip("* ").endswith(":") and title.rpartition(" ")[2].lower() in _BLANKS:
             continue
+        if re.match(r"\s*\(e\.g\.", body[place[1] :].lstrip(":* ") if place is not None else ""):
+            continue
+        if not rest and re.match(r"(?:if|when|for|in|on|at)\b", title, re.IGNORECASE):
+            continue
         if place is not None and title and not title[0].isdigit():
             told = _told(title, rest) if rest or not _goes_on(body, place[1]) else _first_words(body)
             yield told, (start + place[0], start + (place[1] if told == title else len(body)))
@@ -96,7 +104,7 @@ def _told(title: str, rest: str) -> str:
     if len(title.split()) > _LONG_TITLE:
         return title
     piece = re.split(r"(?<=[.!?;])\s|\s\(", rest.lstrip(":–—- *_"))[0]
-    words = _plain_words(piece)
+    words = _plain_words(_LEADING.sub("", piece) if len(piece.split()) > _TOLD // 2 else piece)
     room = _TOLD - len(title.split())
     kept = words if len(words) <= room else _until_comma(words[:room])
     return f"{title}: {' '.join(kept)}" if kept else title

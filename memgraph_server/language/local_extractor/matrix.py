@@ -188,6 +188,8 @@ def _taken(page: Page, clause: Clause, head: Phrase, entry: MatrixEntry, inner: 
         tail = verb_phrase(page, verb, entry.form)
         if tail is None or verb.lemma_ in tables().idle_verbs or (verb.lemma_ in {"make", "be"} and _says_little(tail)):
             continue
+        if entry.relation in _HAPPENING and mood.modal:
+            continue  # "so I can finally start feeling better"
         if len(tail.text.split()) == 1 and clause.verb.dep_ == "relcl":
             continue  # "places I want to visit": what is visited is in the noun
         manner = _manner(entry, mood)

@@ -32,7 +32,7 @@ _QUOTED = re.compile(r'"[^"\n]{50,}"|“[^”\n]{50,}”')
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
 
 _VERB_PAST = (
-    "got|went|had|saw|took|made|started|finished|came|met|bought|found|spent|tried|joined|moved|read|heard|lost|gave|left"
+    "got|went|had|saw|took|made|started|finished|came|met|bought|found|spent|tried|joined|moved|heard|lost|gave|left"
     "|won|ran|wrote|sold|built|drove|flew|ate|sang|taught|brought|caught|broke|chose|fell|grew|led|paid|rode|sent|swam"
     "|woke|wore|decided|visited|watched|volunteered|passed|quit"
 )

@@ -69,7 +69,7 @@ def _general(clause: Clause) -> bool:
 def heads_of(page: Page, clause: Clause) -> list[Phrase]:
     """Whom or what the clause is about; [] where that is nothing or not understood."""
     subject = clause.subject
-    if subject.pos_ == "VERB" and not any(True for _ in subject.children):
+    if subject.lower_ in {"let", "lets"} or (subject.pos_ == "VERB" and not any(True for _ in subject.children)):
         return []
     if clause.verb.dep_ == "relcl" and subject.i == clause.verb.head.i and not _definite(subject):
         return []

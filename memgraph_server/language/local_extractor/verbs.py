@@ -152,12 +152,11 @@ def _companions(preposition: str, objects: list[Phrase]) -> bool:
 
 def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase, dated: bool) -> Iterator[Draft]:
     verb, mood = clause.verb, clause.mood
-    if tail.text == head.text or _unable(clause) or _light_on_me(clause, tail):
+    if tail.text == head.text or _unable(clause) or _light_on_me(clause, tail) or _common(tail):
         return
     named = name(verb, mood, head, *more, dated=dated)
     entry = entry_of(clause.lemma, *more)
     salience = 0.8 if tail.type or entry is not None else 0.6
-    salience = 0.15 if _common(tail) else salience
     relation, certainty = named.relation, mood.certainty * (0.65 if clause.lemma in _PONDERING else 1.0)
     if clause.lemma in {"have", "own"} and tail.type == "animal" and relation in {"has", "owns"}:
         relation = "has pet"
@@ -221,7 +220,7 @@ def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
             if mood.past and not (mood.tense == "perfect" and mood.progressive)
             else ("does", Manner.STATE)
         )
-        alone = len(phrase.text.split()) == 1 and mood.progressive
+        alone = len(phrase.text.split()) == 1 and (mood.progressive or mood.past)
         salience = 0.15 if alone else 0.4
         yield Draft(head, relation, phrase, mood.certainty, manner, clause.tokens, salience=salience, exact=True)
 
