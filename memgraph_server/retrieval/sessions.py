@@ -9,30 +9,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memgraph_server.retrieval.signals import Array
+
+Places: TypeAlias = NDArray[np.int64]
 
 BEST = 3  # turns that stand for their session
 REMARK = 60  # tokens: about two remarks of a chat between people
 
 
 def session_strength(sessions: Sequence[str], relevance: Array) -> Array:
-    """For each turn, the mean relevance of its session's best three (the best counts again where there are fewer)."""
-    strength = np.zeros(len(sessions))
-    for places in _by_session(sessions):
-        best = np.sort(relevance[places])[::-1][:BEST]
-        strength[places] = (best.sum() + best[-1] * (BEST - len(best))) / BEST
+    """For each turn, the mean relevance of its session's best three (the last counts again where there are fewer)."""
+    order, starts, counts = _grouped(sessions, relevance)
+    best = [relevance[order[starts + np.minimum(rank, counts - 1)]] for rank in range(BEST)]
+    strength = np.empty(len(sessions))
+    strength[order] = np.repeat(sum(best) / BEST, counts)
     return strength
 
 
 def said_before(sessions: Sequence[str], scores: Array, tokens: Array) -> Array:
     """For each turn, the tokens of its session's turns that score better; ties by place."""
-    said = np.zeros(len(sessions))
-    for places in _by_session(sessions):
-        order = places[np.argsort(-scores[places], kind="stable")]
-        said[order] = np.cumsum(tokens[order]) - tokens[order]
+    order, starts, counts = _grouped(sessions, scores)
+    before = np.cumsum(tokens[order]) - tokens[order]
+    said = np.empty(len(sessions))
+    said[order] = before - np.repeat(before[starts], counts)
     return said
 
 
@@ -41,8 +45,10 @@ def repetition(sessions: Sequence[str], scores: Array, tokens: Array) -> Array:
     return np.asarray(np.log1p(said_before(sessions, scores, tokens) / REMARK))
 
 
-def _by_session(sessions: Sequence[str]) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    members: dict[str, list[int]] = {}
-    for place, session in enumerate(sessions):
-        members.setdefault(session, []).append(place)
-    return [np.array(places, dtype=np.int64) for places in members.values()]
+def _grouped(sessions: Sequence[str], scores: Array) -> tuple[Places, Places, Places]:
+    """Places session by session, best score first; where each session starts among them; how many it has."""
+    numbers: dict[str, int] = {}
+    session = np.array([numbers.setdefault(name, len(numbers)) for name in sessions], dtype=np.int64)
+    order = np.lexsort((-scores, session))
+    counts = np.bincount(session, minlength=len(numbers)).astype(np.int64)
+    return order, np.cumsum(counts) - counts, counts

@@ -12,18 +12,19 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from memgraph_server.memory.facts import Intent
 from memgraph_server.stores.port import AsOf, Floats, Neighbour
 from memgraph_server.stores.sqlite import facts
-from memgraph_server.stores.sqlite.vectors import Indexes, Space, cosines
+from memgraph_server.stores.sqlite.vectors import Indexes, Space, candidates_for, cosines
 
 #: Up to so many triples at each end, an entity is read whole.
 SMALL = 256
 #: Latest triples of a hub that are looked at beside the nearest.
 LATEST = 16
-#: Candidates by bits for one answer by the vectors themselves, and by how much a search widens.
+#: By how much a search widens where filters left too few.
 WIDENING = 4
 #: Triples whose facts are read in one query, at least.
 PORTION = 32
@@ -51,15 +52,17 @@ class Search:
         if len(few) <= SMALL:
             return self._ranked(self._facts(few), query, limit, entity)
         latest = self._facts(self._triples(entity, LATEST if query is not None else max(limit, SMALL)))
+        similar: dict[int, float] = {}
         if query is not None:
-            latest += self._nearest(query, limit, entity, {row[16] for row in latest})
-        return self._ranked(latest, query, limit, entity)
+            latest += self._nearest(query, limit, entity, {row[16] for row in latest}, similar)
+        return self._ranked(latest, query, limit, entity, similar)
 
     def anywhere(self, vector: Floats, limit: int) -> list[Neighbour]:
         query = self.space.usable(vector)
         if query is None:
             return []
-        return self._ranked(self._nearest(query, limit, None, set()), query, limit, None)
+        similar: dict[int, float] = {}
+        return self._ranked(self._nearest(query, limit, None, set(), similar), query, limit, None, similar)
 
     def between(self, entity: int, relations: Sequence[str], limit: int, reverse: bool) -> list[Neighbour]:
         rows = [row for relation in dict.fromkeys(relations) for row in self._related(entity, relation, limit, reverse)]
@@ -76,23 +79,26 @@ class Search:
             ORDER BY number DESC LIMIT ?3"""
         return [number for (number,) in self.connection.execute(query, (self.namespace, entity, limit))]
 
-    def _nearest(self, query: Floats, limit: int, entity: int | None, seen: set[int]) -> list[facts.Row]:
-        """Facts of the nearest triples, until there are enough for `limit` good ones, or all were seen."""
-        wanted = max(limit * WIDENING, 64)
+    def _nearest(
+        self, query: Floats, limit: int, entity: int | None, seen: set[int], similar: dict[int, float]
+    ) -> list[facts.Row]:
+        """Facts of the nearest triples, until there are enough for `limit` good ones, or all were seen. What is
+        compared on the way goes into `similar`."""
+        wanted = candidates_for(limit)
         found: list[facts.Row] = []
         while True:
             numbers, _ = self.indexes.nearest(self.connection, self.namespace, "triple", query, k=wanted, either=entity)
             fresh = [number for number in numbers.tolist() if number not in seen]
             seen.update(fresh)
-            found += self._first(fresh, query, limit - len(found))
+            similar |= self._similarities(fresh, query)
+            found += self._first(fresh, similar, limit - len(found))
             if len(found) >= limit or len(numbers) < wanted:
                 return found
             wanted *= WIDENING
 
-    def _first(self, triples: Sequence[int], query: Floats, count: int) -> list[facts.Row]:
+    def _first(self, triples: Sequence[int], similar: Mapping[int, float], count: int) -> list[facts.Row]:
         """Facts of the triples most similar to the query, at least `count` where there are: to read a fact costs far
         more than to compare its vector, and most candidates are not among the best."""
-        similar = self._similarities(triples, query)
         order = sorted(triples, key=lambda triple: -similar.get(triple, 0.0))
         found: list[facts.Row] = []
         start = 0
@@ -135,15 +141,21 @@ class Search:
         yield from self.connection.execute(query, values)
 
     def _ranked(
-        self, rows: Sequence[facts.Row], query: Floats | None, limit: int, entity: int | None
+        self,
+        rows: Sequence[facts.Row],
+        query: Floats | None,
+        limit: int,
+        entity: int | None,
+        compared: Mapping[int, float] = MappingProxyType({}),
     ) -> list[Neighbour]:
-        """Most similar first; among equals the one recorded last."""
-        similar = self._similarities({row[16] for row in rows}, query)
+        """Most similar first; among equals the one recorded last. `compared`: similarities that are known already."""
+        similar = {**compared, **self._similarities({row[16] for row in rows} - compared.keys(), query)}
         order = sorted(rows, key=lambda row: (-similar.get(row[16], 0.0), -row[1]))
         return self._neighbours(order[:limit], similar, entity)
 
     def _similarities(self, triples: Iterable[int], query: Floats | None) -> dict[int, float]:
-        if query is None:
+        triples = list(triples)
+        if query is None or not triples:
             return {}
         statement = """
             SELECT v.triple, v.pooled FROM json_each(?) wanted

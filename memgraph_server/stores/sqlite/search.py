@@ -11,12 +11,10 @@ from typing import overload
 import numpy as np
 
 from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
-from memgraph_server.stores.sqlite.vectors import Indexes, Space, cosines, restored_all
+from memgraph_server.stores.sqlite.vectors import Indexes, Space, candidates_for, cosines, restored_all
 
 #: A term in more turns than this says nothing about one of them; its postings are not read.
 CEILING = 50_000
-#: Candidates by bits for one answer by the vectors themselves.
-WIDENING = 4
 
 _CARD = """
     SELECT t.handle, t.id, s.id, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
@@ -58,7 +56,7 @@ def nearest_turns(
     query = space.usable(vector)
     if query is None or limit == 0:
         return []
-    candidates, _ = indexes.nearest(connection, namespace, "turn", query, k=max(limit * WIDENING, limit + 50))
+    candidates, _ = indexes.nearest(connection, namespace, "turn", query, k=candidates_for(limit))
     statement = """
         SELECT v.turn, v.pooled FROM json_each(?) wanted CROSS JOIN turn_vector v
         WHERE v.namespace = ? AND v.turn = wanted.value"""
@@ -102,7 +100,12 @@ class Pieces(Sequence[str]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[str]: ...
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if place == -1 and self._parsed is None and (start := self._stored.rfind('", "')) >= 0:
+            return str(json.loads(f"[{self._stored[start + 3 :]}")[0])  # no piece holds a quote and a space
         return self._pieces[place]
+
+    def __bool__(self) -> bool:
+        return self._stored != "[]"
 
     def __len__(self) -> int:
         return len(self._pieces)
