@@ -51,7 +51,7 @@ class Clause:
     @property
     def particle(self) -> str:
         kept = (c for c in self.verb.children if c.dep_ == "prt" or (c.dep_ == "advmod" and c.lower_ == "forward"))
-        near = (c for c in kept if not any(t.pos_ == "VERB" for t in self.verb.doc[self.verb.i + 1 : c.i]))
+        near = (c for c in kept if c.i == self.verb.i + 1 or not _loose(c, self.verb))
         return next((str(c.lower_) for c in near), "")
 
     def children(self, *deps: str) -> list[Any]:
@@ -61,6 +61,13 @@ class Clause:
     def tokens(self) -> tuple[Any, ...]:
         """The clause's own words, without those of clauses that state something themselves."""
         return tuple(_own(self.verb)) + ((self.subject,) if self.subject is not None else ())
+
+
+def _loose(particle: Any, verb: Any) -> bool:
+    """Another verb's ("the work I put in pays off"), or a direction ("the coast up in the north")."""
+    between = verb.doc[verb.i + 1 : particle.i]
+    after = particle.i + 1 < len(verb.doc) and particle.nbor(1).pos_ == "ADP"
+    return after or any(t.pos_ == "VERB" for t in between)
 
 
 def clauses(sentence: Any) -> Iterator[Clause]:

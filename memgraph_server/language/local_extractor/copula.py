@@ -55,6 +55,8 @@ def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Dra
         return
     if clause.mood.modal in {"would", "could", "should", "must", "can"} or clause.mood.tense == "future":
         return
+    if clause.lemma in {"stay", "remain"} and not clause.children("nsubj"):
+        return  # whose it is, is too often mistaken
     owned = list(_of_possession(page, clause))
     yield from owned
     for head in heads if not owned else ():
@@ -111,7 +113,9 @@ def _age(token: Any) -> str:
 
 def _related(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     """ "proud of her", "keen on counseling", "excited to start": the adjective with what it is about."""
-    for preposition in (c for c in token.children if c.dep_ == "prep" and token.lower_ not in _OF_MOOD):
+    for preposition in (
+        c for c in token.children if c.dep_ == "prep" and token.lower_ not in _OF_MOOD and c.lower_ != "than"
+    ):
         for tail in _objects_of(page, token, preposition.lower_):
             if tail.text != head.text:
                 judged = token.lower_ in tables().praise and head.type != "person"
@@ -158,6 +162,8 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
         "off",
         "back",
         "down",
+        "lucky",
+        "fortunate",
         "capable",
     }:
         return

@@ -113,9 +113,8 @@ class LocalExtractor:
             (0.6, _said(turn, speaker, self._canonical("shared"), shown(c), None)) for c in turn.captions if shown(c)
         ]
         if not found:
-            best = weak or [
-                (page, d) for page in pages for d in leftovers(page) if speaker not in {"User", "Assistant"}
-            ]
+            kept = speaker not in {"User", "Assistant"}
+            best = [(page, d) for page in pages for d in leftovers(page) if kept] or weak
             best.sort(key=lambda each: -len((each[1].tail or each[1].head).text.split()))
             found = [(d.salience, self._proposal(turn, page, d)) for page, d in best[:1]]
         return _most_salient(found, MOST_OF_LISTS if reading.listed else MOST_FACTS)

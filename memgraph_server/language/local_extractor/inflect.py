@@ -11,6 +11,8 @@ _PAST = {
     "grow": "grew", "throw": "threw", "fly": "flew", "draw": "drew", "wear": "wore", "fall": "fell", "forget": "forgot",
     "get": "got", "rise": "rose", "wake": "woke", "show": "showed", "drink": "drank", "ring": "rang", "tear": "tore",
     "hide": "hid", "bite": "bit", "think": "thought", "buy": "bought", "feel": "felt", "keep": "kept",
+    "set": "set", "put": "put", "cut": "cut", "hit": "hit", "let": "let", "read": "read", "shut": "shut",
+    "cost": "cost", "quit": "quit", "spread": "spread", "hurt": "hurt", "bet": "bet", "split": "split",
     "teach": "taught", "retake": "retook", "find": "found", "make": "made", "tell": "told", "leave": "left",
     "lose": "lost", "meet": "met", "win": "won", "shake": "shook", "steal": "stole", "freeze": "froze",
     "blow": "blew", "lie": "lay",

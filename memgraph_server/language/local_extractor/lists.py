@@ -16,7 +16,7 @@ _ASKING = re.compile(r"(?:why|how|what|when|where|who|which|is|are|do|does|did|c
 _LEAD = re.compile(r"(?P<title>[^:\n]{2,60}):\s+\S")
 _WORDS = 10
 #: Titles of more words than this say something by themselves; with what is said of it an item has this many words.
-_LONG_TITLE, _TOLD = 4, 20
+_LONG_TITLE, _TOLD = 4, 24
 #: A form's lines end in one of these and a colon.
 _BLANKS = frozenset("cost time name number date notes total price amount airport layovers status".split())
 #: A first clause that says only when or how: what is said stands after its comma.
@@ -37,7 +37,7 @@ _LABELS = frozenset(
     "ideas explanation frequency set day week phase level part module session month stage round chapter scene act "
     "monday tuesday wednesday thursday friday saturday sunday morning afternoon evening and the for of your "
     "airline route concept privacy arrival departure drive hotel access best budget distance highlights theme "
-    "tone focus dates milepost".split()
+    "tone focus dates milepost otherwise citation".split()
 )
 
 
@@ -103,7 +103,8 @@ def _told(title: str, rest: str) -> str:
     Instructions")."""
     if len(title.split()) > _LONG_TITLE:
         return title
-    piece = re.split(r"(?<=[.!?;])\s|\s\(", rest.lstrip(":–—- *_"))[0]
+    plain = re.sub(r"\s*\([^)]*\)?", "", rest.lstrip(":–—- *_"))
+    piece = re.split(r"(?<=[.!?;])\s", plain)[0]
     words = _plain_words(_LEADING.sub("", piece) if len(piece.split()) > _TOLD // 2 else piece)
     room = _TOLD - len(title.split())
     kept = words if len(words) <= room else _until_comma(words[:room])

@@ -58,7 +58,7 @@ def read_matrix(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft] | N
 
 def _future_verb(verb: Any, mood: Mood) -> Any:
     """The verb that is to come: "will paint", "going to paint"."""
-    going = verb.dep_ == "conj" and verb.tag_ == "VB" and verb.head.lower_ in {"going", "gon"}
+    going = verb.dep_ == "conj" and verb.tag_ == "VB" and _joined_to_going(verb)
     if mood.tense == "future" or (going and not mood.modal):
         return verb
     if mood.progressive and mood.tense == "present" and _starts_something(verb):
@@ -66,6 +66,15 @@ def _future_verb(verb: Any, mood: Mood) -> Any:
     if verb.lower_ in {"going", "gon"} and mood.tense == "present":
         return next((c for c in verb.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
     return None
+
+
+def _joined_to_going(verb: Any) -> bool:
+    """ "going to chat with them, get support and gather ideas"."""
+    while verb.dep_ in {"conj", "xcomp"} and verb.head.i != verb.i:
+        verb = verb.head
+        if verb.lower_ in {"going", "gon"}:
+            return True
+    return False
 
 
 def _starts_something(verb: Any) -> bool:

@@ -61,7 +61,7 @@ def mood_of(verb: Any) -> Mood:
         ended=ended,
         progressive=verb.tag_ == "VBG",
         certainty=_certainty(verb, modal, adverbs) * _second_hand(verb),
-        unreal=_unreal(verb, set()),
+        unreal=_unreal(verb, set()) or ("anymore" in adverbs and not negated),
     )
 
 

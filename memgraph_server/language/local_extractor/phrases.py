@@ -32,7 +32,9 @@ _OF_NOUNS = frozenset(
     "rest".split()
 )
 #: Verbs that the parser takes for nouns in a list of things done.
-_NOT_NOUNS = frozenset({"have", "has", "go", "get", "make", "do", "be", "take", "back", "forth", "non"})
+_NOT_NOUNS = frozenset(
+    {"have", "has", "go", "get", "make", "do", "be", "take", "back", "forth", "non", "de", "re", "co"}
+)
 _VERBAL = frozenset({"dobj", "prep", "xcomp", "prt", "ccomp", "acomp", "attr"})
 #: Verbs that say nothing without their object.
 _LIGHT = frozenset(
@@ -108,6 +110,10 @@ def verb_phrase(page: Page, verb: Any, form: str, *, words: int = WORDS) -> Phra
         return inner and Phrase(f"{parts[0]} and {inner.text}", "activity")
     text = " ".join(parts)
     bare = len(parts) == 1 or (len(parts) == 2 and parts[1] in _KEPT_ADVERBS | KEPT_PREPOSITIONS)
+    if bare and lemma not in _LIGHT:
+        adverbs = (c for c in verb.children if c.dep_ == "advmod" and c.i > verb.i and c.text.endswith("ly"))
+        manner = [str(c.lower_) for c in adverbs if c.lower_ not in parts]
+        text = " ".join([text, *manner[:1]])
     return None if lemma in _LIGHT and bare else Phrase(text, "activity")
 
 
@@ -120,6 +126,8 @@ def same_object(verb: Any) -> Any:
 def _form(verb: Any, lemma: str, form: str) -> str:
     if any(c.dep_ == "auxpass" and c.lemma_ == "get" for c in verb.children):
         return f"{'getting' if form == 'gerund' else 'get'} {verb.lower_}"
+    if verb.tag_ == "VBN" and any(c.dep_ == "auxpass" and c.lemma_ == "be" for c in verb.children):
+        return f"{'being' if form == 'gerund' else 'be'} {verb.lower_}"
     if form == "gerund":
         return str(verb.lower_) if verb.tag_ == "VBG" else gerund(lemma)
     return lemma

@@ -48,6 +48,7 @@ class Scene:
     listener: str
     names: tuple[str, ...] = ()
     mentioned: list[Mentioned] = field(default_factory=list)
+    before: int = 0  # how many of them were mentioned in the turns before
 
     def mention(self, mentioned: Mentioned) -> None:
         if mentioned.phrase.text not in {self.speaker, self.listener, ""}:
@@ -56,6 +57,7 @@ class Scene:
     def begin(self) -> None:
         """The turn itself begins: of what was said before it, only people can be meant by a pronoun."""
         self.mentioned = [m for m in self.mentioned if m.person]
+        self.before = len(self.mentioned)
 
     def person(self, name: str) -> str:
         """The full name of a speaker that is called by a short form ("Mel" for Melanie), else the name itself."""
@@ -93,7 +95,8 @@ class Scene:
 
     def _thing(self) -> Phrase | None:
         """The thing named last, where it is a name or a pet; "it" means whole sentences too often otherwise."""
-        things = [m for m in self.mentioned if (not m.person or m.phrase.type == "animal") and not m.plural]
+        here = self.mentioned[self.before :]
+        things = [m for m in here if (not m.person or m.phrase.type == "animal") and not m.plural]
         sure = bool(things) and things[-1].phrase.type not in {"", "activity", "date", "quantity"}
         return things[-1].phrase if sure else None
 

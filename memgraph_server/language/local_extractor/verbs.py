@@ -47,8 +47,9 @@ _CARRIED = frozenset({"to", "from", "into", "for", "on"})
 _LIGHT_ON_ME = frozenset("get keep bring make take give put leave do have let see hit".split())
 #: Nouns that are had by everybody; with no more than "nice" or "similar" before them they say nothing.
 _COMMON = frozenset(
-    "experience time moment feeling idea chance day thing adventure opportunity laugh blast ride impact "
-    "influence".split()
+    "experience experiences time moment moments feeling idea chance day thing adventure opportunity laugh blast ride "
+    "impact influence detail details possibility possibilities option options information progress situation way "
+    "challenge challenges result results shot pic photo picture".split()
 )
 _SAYING_LITTLE = frozenset("similar same different such own new little whole real".split())
 
@@ -143,7 +144,9 @@ def _tails(page: Page, clause: Clause, head: Phrase) -> tuple[list[Phrase], tupl
     tails = [p for o in objects_of(clause.verb) for p in noun_phrases(page, o, head.text)]
     if tails or clause.gap is None or objects_of(clause.verb):
         return tails, ()
-    return noun_phrases(page, clause.gap, head.text), stranded(clause.verb)
+    unknown = any(c.lower_ in {"a", "an", "some", "any"} for c in clause.gap.children)
+    told = [p for p in noun_phrases(page, clause.gap, head.text) if p.type or not unknown or " " in p.text]
+    return told, stranded(clause.verb)
 
 
 def _companions(preposition: str, objects: list[Phrase]) -> bool:
@@ -211,7 +214,7 @@ def _activity(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     ):
         return
     shared_participle = verb.dep_ == "conj" and verb.tag_ == "VBN"
-    if mood.negated or shared_participle or objects_of(verb) or clause.children("ccomp", "xcomp"):
+    if mood.negated or mood.modal or shared_participle or objects_of(verb) or clause.children("ccomp", "xcomp"):
         return
     phrase = verb_phrase(page, verb, "gerund")
     if phrase is not None and head.type in {"person", "animal"}:
