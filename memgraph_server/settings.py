@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from memgraph_server.errors import InvalidInput
 
 PREFIX = "MEMGRAPH_SERVER_"
+#: How the address of a Neo4j begins; with +s and +ssc the connection is encrypted.
+NEO4J = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 Check = Callable[[str], Any]
 
@@ -29,10 +31,14 @@ class InvalidSetting(InvalidInput):
 
 
 def _store(text: str) -> str:
-    if text.startswith(("neo4j://", "neo4j+s://", "bolt://")):
-        raise ValueError("the Neo4j store comes with the production adapter, which this version does not have yet")
+    if text.startswith(NEO4J):
+        if not urlsplit(text).hostname or "@" in text:
+            raise ValueError("say neo4j://HOST:PORT; user and password are settings of their own")
+        return text
     if not text.startswith("sqlite:///") or not text.removeprefix("sqlite:///"):
-        raise ValueError("say sqlite:///FILE, for example sqlite:///memory.db or sqlite:////var/lib/memory.db")
+        raise ValueError(
+            "say sqlite:///FILE, for example sqlite:///memory.db or sqlite:////var/lib/memory.db, or neo4j://HOST:PORT"
+        )
     if ":memory:" in text or "\0" in text:
         raise ValueError("the store must be a file, since acknowledged turns have to survive the process")
     return text
@@ -135,8 +141,13 @@ class Settings:
     """Each field with its default and what it means; `Settings.read` is the only way in from text."""
 
     store: str = _setting(
-        "sqlite:///memgraph-server.db", _store, "where memory is kept: sqlite:///FILE (four slashes: absolute)"
+        "sqlite:///memgraph-server.db",
+        _store,
+        "where memory is kept: sqlite:///FILE (four slashes: absolute), or neo4j://HOST:PORT",
     )
+    neo4j_user: str = _setting("neo4j", _text, "who asks, where the store is a Neo4j")
+    neo4j_password: str = _setting("", _any_text, "the user's password there", secret=True)
+    neo4j_database: str = _setting("neo4j", _text, "the database there")
     host: str = _setting("127.0.0.1", _text, "address to listen on; other than loopback needs API keys")
     port: int = _setting(8765, _count(0, 65535), "port to listen on; 0 lets the system choose")
     embedder: str = _setting(
@@ -211,8 +222,13 @@ class Settings:
         return cls(**values)
 
     @property
+    def on_neo4j(self) -> bool:
+        return self.store.startswith(NEO4J)
+
+    @property
     def store_file(self) -> Path:
-        return Path(self.store.removeprefix("sqlite:///"))
+        """The file of an embedded store; beside a Neo4j, what this machine's own files are named after."""
+        return Path("memgraph-server" if self.on_neo4j else self.store.removeprefix("sqlite:///"))
 
     @property
     def keys_path(self) -> Path:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import yaml
 
 from memgraph_server.access import KeyFile
-from memgraph_server.errors import ModelUnavailable
+from memgraph_server.errors import ModelUnavailable, StoreUnavailable
 from memgraph_server.language.port import ModelRole, TurnInContext
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.relations import Registry
@@ -137,7 +137,11 @@ def services(settings: Settings) -> Services:
     relations = registry()
     model = _embedder(settings)
     store = _opened(settings, model)
-    store.migrate()
+    try:
+        store.migrate()
+    except BaseException:
+        store.close()
+        raise
     embedder = Lazy("embedder", lambda: _loaded(model))
     language_model = _language_model(settings)
     extractor = Lazy("extractor", lambda: _extractor(settings, relations, language_model))
@@ -160,6 +164,8 @@ def open_store(settings: Settings) -> Store:
 
 
 def _opened(settings: Settings, embedder: Embedder) -> Store:
+    if settings.on_neo4j:
+        return _on_neo4j(settings, embedder)
     from memgraph_server.stores.sqlite import SqliteStore
 
     return SqliteStore(settings.store_file, registry(), embedder_name=embedder.name, dimension=embedder.dimension)
@@ -179,6 +185,15 @@ def models_alone(settings: Settings) -> Iterator[tuple[Embedder, list[Extractor]
     finally:
         if connected is not None:
             connected.close()
+
+
+def _on_neo4j(settings: Settings, embedder: Embedder) -> Store:
+    try:
+        from memgraph_server.stores.neo4j_store import Neo4jStore, Target
+    except ModuleNotFoundError as error:
+        raise StoreUnavailable("the Neo4j driver is absent: pip install 'memgraph-server[neo4j]'") from error
+    target = Target(settings.store, settings.neo4j_user, settings.neo4j_password, settings.neo4j_database)
+    return Neo4jStore(target, registry(), embedder_name=embedder.name, dimension=embedder.dimension)
 
 
 def _embedder(settings: Settings) -> Embedder:

@@ -54,8 +54,15 @@ def test_other_variables_are_none_of_our_business() -> None:
 
 
 @pytest.mark.parametrize("url", ["neo4j://localhost:7687", "bolt://localhost", "neo4j+s://host"])
-def test_the_production_store_is_told_apart_from_a_mistake(url: str) -> None:
-    with pytest.raises(InvalidSetting, match="production adapter"):
+def test_a_neo4j_is_named_by_its_address(url: str) -> None:
+    settings = Settings.read({"MEMGRAPH_SERVER_STORE": url, "MEMGRAPH_SERVER_NEO4J_PASSWORD": "hidden"})
+    assert (settings.store, settings.on_neo4j) == (url, True)
+    assert "hidden" not in repr(settings)
+
+
+@pytest.mark.parametrize("url", ["neo4j://", "neo4j://user:word@host", "neo4j:/host"])
+def test_an_address_of_a_neo4j_without_host_or_with_a_password_is_refused(url: str) -> None:
+    with pytest.raises(InvalidSetting, match="neo4j://HOST:PORT"):
         Settings.read({"MEMGRAPH_SERVER_STORE": url})
 
 

@@ -99,7 +99,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     """Each part in turn; one that fails does not hide the next."""
     yield Finding("settings", True, f"store {chosen.store}, {chosen.host}:{chosen.port}")
     yield _keys(chosen)
-    yield _disk(chosen.store_file)
+    if not chosen.on_neo4j:
+        yield _disk(chosen.store_file)
     try:
         with services_of(chosen) as services:
             yield from _store(services)

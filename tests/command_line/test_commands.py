@@ -134,7 +134,7 @@ def test_keys_are_shown_once_listed_without_secrets_and_revoked(shell: Shell) ->
     ("arguments", "words"),
     [
         (["serve", "--host", "192.168.7.7"], "keys create"),
-        (["serve", "--store", "neo4j://localhost:7687"], "production adapter"),
+        (["serve", "--store", "neo4j://"], "neo4j://HOST:PORT"),
         (["serve", "--store", "memory.db"], "sqlite:///FILE"),
         (["ingest", "missing.json"], "does not exist"),
         (["timeline", "Ann", "--valid-at", "soon"], "valid_at"),

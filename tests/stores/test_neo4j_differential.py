@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def plain(answer: Any) -> Any:
         return {name: part for name, part in parts.items() if name not in ("version", "next_cursor", "schema_version")}
     if isinstance(answer, dict):
         return {key: plain(part) for key, part in answer.items()}
-    if isinstance(answer, list | tuple):
+    if isinstance(answer, Sequence) and not isinstance(answer, str | bytes):
         return [plain(part) for part in answer]
     if hasattr(answer, "tolist"):
         return plain(answer.tolist())
