@@ -139,13 +139,14 @@ STATED: list[tuple[str, list[tuple[str, ...]]]] = [
     ("I want to be fully insured.", [("wants_to", "be insured")]),
     ("I want to live authentically.", [("wants_to", "live authentically")]),
     ("I'm going to chat with them, get support and gather ideas.", [("plans_to", "gather ideas")]),
+    ("Do you live in Paris?", [("asked_about", "Paris")]),
+    ("Did you see that band?", [("asked_about", "band")]),
     ("I've been revising and perfecting the recipe.", [("perfects", "recipe")]),
 ]
 
 #: Sentences that state nothing about the world.
 SILENT = [
     "What do you like?",
-    "Do you live in Paris?",
     "Thanks, Bob! That's great!",
     "Wow, that looks awesome!",
     "Good luck with your race!",
@@ -165,7 +166,6 @@ SILENT = [
     "Those posters are great!",
     "Taking time for ourselves is crucial.",
     "Check out this pic!",
-    "Do you think wisdom is holding less prejudice",
     "Let's structure it so I can finally start feeling better.",
     "Wow, amazing view!",
     "I never knew it could be so interesting.",
@@ -194,6 +194,13 @@ NEVER: list[tuple[str, tuple[str, str, str]]] = [
     ("He's not here wagging that tail anymore.", ("Bob", "wags", "tail")),
     ("I've been running to de-stress.", ("Ann", "runs_to", "de")),
     ("I figured out the details.", ("Ann", "figured_out", "details")),
+    ("Do you live in Paris?", ("Bob", "lives_in", "Paris")),
+    ("I'm living my true self.", ("Ann", "lives_in", "true self")),
+    ("I've been running longer since our last chat.", ("Ann", "stopped", "running since last chat")),
+    ("I'm lucky to have you in my life, bringing so much joy.", ("Ann", "brings", "joy")),
+    ("I want a pet that I'm not allergic to.", ("Ann", "not_is", "allergic")),
+    ("Do you think wisdom is holding less prejudice", ("wisdom", "holds", "less prejudice")),
+    ("I bought a boat. Do you like it, or the harbor?", ("Ann", "asked_about", "harbor")),
     ("Dedication got me here.", ("dedication", "received", "Ann")),
     ("It was for my friend's party.", ("Ann", "friend_of", "Ann's friend")),
     ("I'm glad we're keeping track of it.", ("Ann", "continues", "track")),

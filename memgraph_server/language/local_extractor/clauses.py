@@ -132,6 +132,9 @@ def subject_of(verb: Any) -> tuple[Any, bool]:
     if verb.dep_ == "conj" and verb.head.pos_ in {"VERB", "AUX"}:
         shared, head_passive = subject_of(verb.head)
         return shared, passive or (head_passive and verb.tag_ == "VBN")
+    having = any(g.dep_ == "xcomp" for c in verb.head.children if c.dep_ == "acomp" for g in c.children)
+    if verb.dep_ == "advcl" and verb.tag_ == "VBG" and (having or verb.head.dep_ == "xcomp"):
+        return None, passive  # "lucky to have you, bringing so much joy": whoever is meant
     if verb.dep_ == "advcl" and verb.tag_ == "VBG" and verb.head.pos_ in {"VERB", "AUX"}:
         return subject_of(verb.head)[0], False
     return None, passive

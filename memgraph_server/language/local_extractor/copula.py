@@ -167,6 +167,8 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
         "capable",
     }:
         return
+    if any(c.dep_ == "prep" and _led_away(c) for t in (token, clause.verb) for c in t.children):
+        return  # "pets I'm not allergic to"
     if any(c.dep_ in {"xcomp", "ccomp"} and c.lemma_ in {"help", "hear", "see", "say"} for c in token.children):
         return  # "happy to help"
     feeling = head.type == "person" and (
@@ -184,6 +186,11 @@ def _plain_adjective(page: Page, clause: Clause, head: Phrase, token: Any) -> It
 def _done_by_anyone(subject: Any) -> bool:
     """ "Taking time for yourself is crucial"."""
     return bool(subject.dep_ == "csubj" or subject.pos_ == "VERB" or subject.tag_ == "VBG")
+
+
+def _led_away(preposition: Any) -> bool:
+    """Its noun stands outside the clause."""
+    return all(c.tag_ in {"WDT", "WP"} or c.lower_ == "that" for c in preposition.children)
 
 
 def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:

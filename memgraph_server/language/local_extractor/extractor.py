@@ -22,7 +22,7 @@ from memgraph_server.language.local_extractor.lists import items, outside, sugge
 from memgraph_server.language.local_extractor.mentions import mentions_of
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.parsing import Parser
-from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages
+from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages, without_memories
 from memgraph_server.language.local_extractor.reader import read_page, remember
 from memgraph_server.language.local_extractor.scene import Phrase, Scene, scene_of
 from memgraph_server.language.local_extractor.timing import Manner, observed, placed
@@ -131,8 +131,8 @@ class LocalExtractor:
             return known
         if (known in _OF_PEOPLE and draft.head.type != "person") or (known == "age" and not _has_number(draft.tail)):
             return slug(draft.relation)
-        if known == "continues" and (draft.tail is None or draft.tail.type != "activity"):
-            return slug(draft.relation)  # "keeping track of it" continues nothing
+        if _figure_of_speech(known, draft):
+            return slug(draft.relation)
         if known in _OF_VERBS and not draft.relation.replace("_", " ").endswith(" to"):
             return slug(draft.relation)  # "plan events" is no plan to do something
         event = self._registry.is_event(known)
@@ -190,8 +190,15 @@ def _talks_of_partner(draft: Draft, scene: Scene) -> bool:
 
 #: Relations whose tail is what somebody is to do.
 _OF_VERBS = frozenset({"plans_to", "wants_to", "needs_to", "hopes_to", "tries_to", "learns_to", "decided_to"})
+_PLACED = re.compile(r"\b(?:in|at|to|from|on|resides?|home|hometown)\b|lives_in")
 #: Relations that only people have, whatever a verb is made to mean ("desserts that work for everyone").
 _OF_PEOPLE = frozenset({"works_at", "lives_in", "occupation", "married_to", "dating", "reports_to", "studies_at"})
+
+
+def _figure_of_speech(known: str, draft: Draft) -> bool:
+    """ "Keeping track of it" continues nothing, "living my true self" is nowhere."""
+    activity = draft.tail is not None and draft.tail.type == "activity"
+    return (known == "continues" and not activity) or (known == "lives_in" and not _PLACED.search(draft.relation))
 
 
 def _has_number(tail: Phrase | None) -> bool:
@@ -211,13 +218,13 @@ def _prepared(context: TurnInContext, cleaned: _Cleaned) -> _Reading:
     scene = scene_of(speaker, listener, others)
     if turn.role not in {Role.USER, Role.ASSISTANT} or not is_english(turn.text[:READ_LIMIT]):
         return _Reading(context, scene, [], [])
-    listed = list(items(turn.text[:READ_LIMIT])) if turn.role is Role.ASSISTANT else []
+    listed = list(items(without_memories(turn.text))) if turn.role is Role.ASSISTANT else []
     pasted = speaker == "User" and turn.text.count("\n- ") + turn.text.count("\n* ") > 2
     text = outside(turn.text[:READ_LIMIT]) if turn.role is Role.ASSISTANT or pasted else turn.text
     spoken = [t for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}][-_LOOK_BACK:]
     before = [p for t in spoken for p in _passages(t.text[:600], scene.names, cleaned)]
     read = _passages(text, scene.names, cleaned)
-    offering = "suggested" if suggests(turn.text[:READ_LIMIT]) else "listed"
+    offering = "suggested" if suggests(without_memories(turn.text)) else "listed"
     return _Reading(context, scene, read, before, listed if len(listed) > 1 else [], offering)
 
 

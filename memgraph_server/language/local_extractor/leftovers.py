@@ -2,7 +2,8 @@
 
 Rules: the best thing that is named, as talked about by its speaker; best are things done, named things and long
 phrases. Thanks, praise, guesses about what the listener said and remarks such as "it's amazing how …" are passed over.
-A thing of one word is told with what is done with it ("bringing joy").
+A thing of one word is told with what is done with it ("bringing joy"). Where a turn only asks, it is what was asked
+about.
 """
 
 from __future__ import annotations
@@ -20,9 +21,43 @@ from memgraph_server.language.local_extractor.timing import Manner
 
 def leftovers(page: Page) -> list[Draft]:
     """The best thing of a passage that stated nothing, or []."""
-    found = _candidates(page)
     speaker = Phrase(page.scene.speaker, "person")
-    return [Draft(speaker, "talked about", p, 0.85, Manner.EVENT, (t,), salience=0.1) for _, t, p in found[:1]]
+    for relation, found in (("talked about", _candidates(page)), ("asked about", _asked_about(page))):
+        if found:
+            _, token, phrase = found[0]
+            return [Draft(speaker, relation, phrase, 0.85, Manner.EVENT, (token,), salience=0.1, exact=True)]
+    return []
+
+
+def _asked_about(page: Page) -> list[tuple[float, Any, Phrase]]:
+    """What the questions of a passage are about; one word is enough there."""
+    found: list[tuple[float, Any, Phrase]] = []
+    for token in (t for sentence in page.doc.sents if asks(sentence) for t in sentence):
+        if token.pos_ in {"NOUN", "PROPN"} and token.dep_ in _ASKED_FOR and token.i not in page.dated:
+            phrase = noun_phrase(page, token, page.scene.speaker)
+            if phrase is not None and _is_topic(page, token, phrase):
+                found.append((_weight(token, phrase), token, phrase))
+    return sorted(found, key=lambda each: (-each[0], each[1].i))
+
+
+_ASKED_FOR = frozenset({"dobj", "pobj", "nsubj", "attr", "pcomp"})
+_NO_TOPIC = frozenset(
+    "time thing way question plan idea day week month year weekend kind sort lot bit tip advice detail thought sec "
+    "help chance pic photo picture one news story stuff luck look mind".split()
+)
+
+
+def _is_topic(page: Page, token: Any, phrase: Phrase) -> bool:
+    speakers = {page.scene.speaker, page.scene.listener}
+    words = phrase.text.lower().split()
+    return not (
+        phrase.text in speakers
+        or (len(words) == 1 and token.lemma_.lower() in _NO_TOPIC)
+        or token.lower_ in tables().praise
+        or len(words[-1]) < 3
+        or words[0][0].isdigit()
+        or _drawn_out(phrase.text)
+    )
 
 
 def _candidates(page: Page) -> list[tuple[float, Any, Phrase]]:
@@ -52,7 +87,8 @@ def _told(page: Page, token: Any) -> Phrase | None:
     alone = phrase is not None and len(phrase.text.split()) == 1 and not phrase.type
     if not alone or token.dep_ != "dobj" or token.head.pos_ != "VERB" or token.head.lemma_ == "use":
         return phrase
-    if any(c.dep_ == "neg" or c.lower_ == "never" for c in token.head.children):
+    denied = any(c.dep_ == "neg" or c.lower_ == "never" for c in token.head.children)
+    if denied or token.head.lemma_ in {"take", "lend", "know", "let", "put", "say", "tell"}:
         return None
     return verb_phrase(page, token.head, "gerund")
 

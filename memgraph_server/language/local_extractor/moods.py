@@ -53,7 +53,7 @@ def mood_of(verb: Any) -> Mood:
     }
     negated = any(c.dep_ == "neg" for c in verb.children) or bool(adverbs & {"never", "hardly", "rarely", "neither"})
     negated = negated or _denied_before(verb)
-    ended = (negated and "anymore" in adverbs) or ("longer" in adverbs)
+    ended = (negated and "anymore" in adverbs) or {"no", "longer"} <= adverbs
     return Mood(
         tense=_tense(verb, lemmas, words),
         modal=modal,

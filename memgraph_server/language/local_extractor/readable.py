@@ -136,6 +136,11 @@ def _addressed(names: tuple[str, ...]) -> re.Pattern[str] | None:
     )
 
 
+def without_memories(text: str) -> str:
+    """The part of a turn that is read, with recalled memories as spaces of the same length."""
+    return _RECALLED.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text[:READ_LIMIT])
+
+
 def _masked(text: str) -> str:
     """Recalled memories, code and URLs as spaces of the same length; lone surrogates and controls too."""
     for pattern in (_RECALLED, _CODE, _QUOTED):
