@@ -27,6 +27,8 @@ from memgraph_server.retrieval.evidence import Question
 #: Longest name that is linked, in words, and how many candidates are asked of the store.
 LONGEST_NAME = 4
 MOST_NAMES = 160
+#: Terms that are looked up: a pasted page costs no more than a long paragraph.
+MOST_TERMS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def read(question: Question, speakers: Sequence[str], period: Interval | None = 
     return Reading(
         text=text,
         bare=bare,
-        terms=tuple(dict.fromkeys(content_terms(bare))),
+        terms=tuple(dict.fromkeys(content_terms(bare)))[:MOST_TERMS],
         kind=kind,
         intent=intent,
         asked=asked,

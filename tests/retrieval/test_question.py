@@ -13,6 +13,7 @@ from memgraph_server.retrieval.evidence import Question
 from memgraph_server.retrieval.question import (
     FIRST_INSTANT,
     MOST_NAMES,
+    MOST_TERMS,
     anchors,
     candidate_names,
     intent_of,
@@ -153,3 +154,8 @@ def test_names_of_several_words_and_scripts_are_candidates() -> None:
     assert {"New York", "Ann", "Nora Jones"} <= set(candidate_names("Has Ann seen Nora Jones in New York?"))
     assert "Łódź" in candidate_names("Was Ann in Łódź?")
     assert not any(name.lower().startswith(("the ", "has ")) for name in candidate_names("Has the dog a name?"))
+
+
+def test_a_pasted_page_is_looked_up_by_its_first_terms() -> None:
+    words = [f"word{number}" for number in range(5_000)]
+    assert read(asked(" ".join(words)), [], None).terms == tuple(words[:MOST_TERMS])
