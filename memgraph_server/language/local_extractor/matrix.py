@@ -30,6 +30,8 @@ from memgraph_server.memory.facts import Polarity
 
 _TRYING = frozenset("try check read watch visit see use consider get explore download".split())
 _PARTICLES = frozenset("out up on in back away down off over together there around home".split())
+#: "You should receive an email" is what to expect.
+_NO_ADVICE = frozenset("be have feel receive get notice expect find".split())
 #: "You can use coconut oil": what people advise each other to do with things.
 ADVISED = frozenset("use try add substitute swap replace check".split())
 _HAPPENING = frozenset({"started", "stopped", "finished", "decided_to", "promised_to", "agreed_to"})
@@ -127,7 +129,7 @@ def _advice_or_wish(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]
 
 def recommended(page: Page, clause: Clause, verb: Any, relation: str = "recommends") -> Iterator[Draft]:
     """ "You should try the Blue Door": the speaker recommends it."""
-    if clause.mood.negated or verb.lemma_ in {*tables().idle_verbs, "be", "have", "feel"}:
+    if clause.mood.negated or verb.lemma_ in {*tables().idle_verbs, *_NO_ADVICE}:
         return
     if any(c.dep_ == "poss" and c.lower_ in FIRST for o in objects_of(verb) for c in o.children):
         return

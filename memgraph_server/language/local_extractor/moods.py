@@ -153,7 +153,8 @@ def _unreal(verb: Any, seen: set[int]) -> bool:
         return False
     seen.add(verb.i)
     no_way = verb.dep_ == "relcl" and any(c.lower_ == "no" for c in verb.head.children)
-    if no_way or _conditional(verb) or _purpose(verb) or _not_yet(verb):
+    may_be = verb.dep_ == "relcl" and any(c.dep_ == "aux" and c.lower_ in _MAY_BE for c in verb.children)
+    if no_way or may_be or _conditional(verb) or _purpose(verb) or _not_yet(verb):
         return True
     if verb.dep_ == "ccomp":
         return _unreal_opinion(verb.head, seen)
@@ -170,7 +171,9 @@ def _unreal_opinion(head: Any, seen: set[int]) -> bool:
     return denied or head.lemma_ in _UNREAL_UNDER or _unreal(head, seen)
 
 
-_UNREAL_UNDER = frozenset({"wish", "wonder", "ask", "imagine", "let", "ensure", "make"})
+#: "Ways I can find candidates": what could be, of things that may not be.
+_MAY_BE = frozenset({"can", "could", "might", "may", "would"})
+_UNREAL_UNDER = frozenset({"hope", "wish", "wonder", "ask", "imagine", "let", "ensure", "make"})
 
 
 def _has_subject(verb: Any) -> bool:

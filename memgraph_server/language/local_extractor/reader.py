@@ -71,6 +71,8 @@ def heads_of(page: Page, clause: Clause) -> list[Phrase]:
     subject = clause.subject
     if subject.lower_ in {"let", "lets"} or (subject.pos_ == "VERB" and not any(True for _ in subject.children)):
         return []
+    if clause.verb.dep_ == "relcl" and subject.i == clause.verb.head.i and _of_the_clause(clause):
+        return []
     if clause.verb.dep_ == "relcl" and subject.i == clause.verb.head.i and not _definite(subject):
         return []
     if (
@@ -81,6 +83,12 @@ def heads_of(page: Page, clause: Clause) -> list[Phrase]:
     ):
         return []
     return noun_phrases(page, subject)
+
+
+def _of_the_clause(clause: Clause) -> bool:
+    """ "…, which is a relief": more often about what was said than about its last noun."""
+    which = next((c for c in clause.verb.children if c.lower_ == "which"), None)
+    return which is not None and which.i > 0 and which.nbor(-1).text == "," and clause.lemma in {"be", "make", "mean"}
 
 
 def _definite(noun: Any) -> bool:
@@ -200,6 +208,8 @@ def _prominent(token: Any) -> bool:
     first = token
     while first.dep_ == "conj" and first.head.i != first.i:
         first = first.head
+    if token.ent_type_ == "PERSON" and token.dep_ in {"npadvmod", "dep", "ROOT"}:
+        return True
     if token.dep_ in {"compound", "npadvmod", "amod"} or token.lemma_.lower() in _NO_THINGS:
         return False
     if token.tag_ == "NNS" and first.dep_ in {"nsubj", "nsubjpass", "dobj"}:
@@ -215,7 +225,9 @@ _PEOPLE = frozenset(
     "family team girl boy man woman guy lady person child people kid baby doctor student customer couple stranger "
     "player fan crowd gang".split()
 )
-_NO_THINGS = frozenset("prob problem worry thank thanks congrats luck way time heart pic job".split())
+_NO_THINGS = frozenset(
+    "woohoo woo yay wow haha prob problem worry thank thanks congrats luck way time heart pic job".split()
+)
 
 
 def _mentioned(token: Any, phrase: Phrase) -> Mentioned:

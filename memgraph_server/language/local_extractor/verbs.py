@@ -49,7 +49,7 @@ _LIGHT_ON_ME = frozenset("get keep bring make take give put leave do have let se
 _COMMON = frozenset(
     "experience experiences time moment moments feeling idea chance day thing adventure opportunity laugh blast ride "
     "impact influence detail details possibility possibilities option options information progress situation way "
-    "challenge challenges result results shot pic photo picture".split()
+    "challenge challenges result results shot pic photo picture hang point gist".split()
 )
 _SAYING_LITTLE = frozenset("similar same different such own new little whole real".split())
 
