@@ -49,6 +49,8 @@ _MANNERS = {
 }  # fmt: skip
 #: Relations that say by their name that something is only intended.
 _INTENDED = re.compile(r"plan|want|hope|wish|intend|would|consider|going_to|dream|like_to|goal|aim")
+_SPEAKING = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|[我私俺僕]", re.IGNORECASE)
+_SPOKEN_TO = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|both)\b|[你您君]|あなた", re.IGNORECASE)
 #: Words that stand for something said before, and answers to a question.
 _BACK = re.compile(
     r"\b(?:it|its|that|this|those|these|there|here|they|them|their|he|him|his|she|her|hers|one|ones|both|too|also|same"
@@ -107,7 +109,7 @@ class _Fact:
     source: str
 
     def proposals(self) -> Iterator[Proposal]:
-        head, tail = self._name(self.fact.head), self._name(self.fact.tail)
+        head, tail = self._name(self.fact.head), self._value(self.fact.tail)
         if head is None or tail is None or head.casefold() == tail.casefold() or not self._credible(head):
             return
         relation = self.registry.canonical(self.fact.relation)
@@ -135,6 +137,14 @@ class _Fact:
         if is_said(name, self.said.text, self.said.shares):
             return name
         return name if self._refers_back and is_said(name, *self.said.around) else None
+
+    def _value(self, given: str) -> str | None:
+        """As a name; but who speaks or listens is a fact's value only where the words speak of them."""
+        plain = given if "_" not in given or given in self.said.text else given.replace("_", " ")
+        name, (start, end) = self._name(plain), sentence_of(self.said.text, self.span)
+        meant = {self.said.speaker: _SPEAKING, self.said.listener: _SPOKEN_TO}.get(name or "")
+        spoken_of = meant is None or is_said(name or "", self.said.text) or meant.search(self.said.text[start:end])
+        return name if spoken_of else None
 
     @property
     def _refers_back(self) -> bool:

@@ -1,9 +1,10 @@
 """Whether what a model says was said: where a quote stands in a text, and whether a name occurs in one. Pure.
 
-A quote counts where it stands in the text word for word; case, white space and punctuation may differ, and up to three
-in ten of its words, at its ends: models leave out "well," or add the subject. A name or value counts as said where it
-shares a content term with the text: a model may shorten, but a value that shares nothing with what was said (a
-translation, an invention, "true") is not one. Codes and numbers in it must be said as they are: SR-053 is not SR-052.
+A quote counts where it stands in the text word for word; case, white space and punctuation may differ, and up to half
+of its words, at its ends: models leave out "well,", add the subject, write "gonna" out. A name or value counts as said
+where it shares a content term with the text: a model may shorten, but a value that shares nothing with what was said
+(a translation, an invention, "true") is not one. Codes and numbers in it must be said as they are: SR-053 is not
+SR-052.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from memgraph_server.memory.terms import content_terms, terms
 Span: TypeAlias = tuple[int, int]
 
 #: Of a quote's words: the share that must stand together in the text, and how many at least.
-_ENOUGH, _LEAST = 0.7, 3
+_ENOUGH, _LEAST = 0.5, 3
 #: Words of a quote that are compared.
 _LONGEST = 80
 #: A word, or one character of a script without spaces.

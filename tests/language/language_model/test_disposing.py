@@ -53,7 +53,7 @@ def test_a_fact_names_its_source_its_turn_and_its_words() -> None:
     [
         ("I live in Paris", True),
         ("i  LIVE in\nparis!", True),
-        ("Ann said: I live in Paris now", False),
+        ("Ann said: I live in Paris now", True),
         ("so I live in Paris", True),
         ("I moved to Rome", False),
         ("", False),
@@ -81,6 +81,8 @@ def test_evidence_is_words_of_the_turn_or_there_is_no_fact(evidence: str, kept: 
         ("", "Paris", False),
         ("Ann", "ann", False),
         ("Ann", "the city of Paris", True),
+        ("Ann", "the_city_of_Paris", True),
+        ("Ann", "Bob", False),  # he listens, but is not spoken of
     ],
 )
 def test_names_that_nobody_said_are_dropped(head: str, tail: str, kept: bool) -> None:

@@ -112,7 +112,7 @@ def test_a_session_is_read(session: Session) -> None:
         print(f"  {turn.speaker}: {turn.text[:110]!r}\n      " + "\n      ".join(lines or ["–"]))
     assert all(session.server.services.store.turn_status("live", turn.id).state == "done" for turn in session.turns)
     model = by_source.get(f"llm:{MODEL}/extract-1", set())
-    assert len(model) >= len(session.turns) // 3, "the model's replies gave facts for few turns"
+    assert len(model) >= len(session.turns) // 5, "the model's replies gave facts for few turns"
 
 
 def test_every_fact_of_the_model_stands_in_its_turn(session: Session) -> None:
