@@ -6,6 +6,7 @@ server already answers; a failure to load is remembered for a moment and told to
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import socket
@@ -80,6 +81,8 @@ class Lazy(Generic[_Model]):
             raise ModelUnavailable(self._failed[1])
         try:
             self._model, self._failed = self._load(), None
+            gc.collect()
+            gc.freeze()  # a model lives as long as the process: no later collection need walk through it
         except Exception as error:
             message = f"the {self.what} cannot be loaded: {error}"
             self._failed = (time.monotonic(), message)

@@ -46,7 +46,7 @@ from memgraph_server.stores.port import AsOf, Floats, GraphStore, Snapshots, Tur
 #: Turns looked at to learn who speaks in a namespace.
 SPEAKERS_SEEN = 32
 #: Facts found by the whole question's vector, which say which turns state something like it.
-STATED_FACTS = 192
+STATED_FACTS = 128
 #: The nearest of these are evidence themselves; the heads of the best few are roots where the question names none.
 NEAREST_FACTS = 12
 ROOTS = 3

@@ -24,9 +24,9 @@ from memgraph_server.retrieval.question import Reading
 from memgraph_server.retrieval.signals import Array
 from memgraph_server.stores.port import GraphStore, Posting, TurnCard
 
-WIDE = 360  # cards read without vectors
+WIDE = 256  # cards read without vectors
 NEAREST = 160  # of these by vector
-NARROW = 160  # cards read with vectors
+NARROW = 128  # cards read with vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,8 @@ class _Runtime:
     def _states(self, windows: list[list[int]]) -> list[Floats]:
         """Hidden states (n + 2, dimension) of each window, [CLS] and [SEP] included, in order."""
         batches = list(_batches(windows))
+        if self._pool and len(batches) == 1 < len(windows):  # a question, bare and whole: one thread each
+            batches = [batches[0][::2], batches[0][1::2]]
         run = self._pool.map if self._pool and len(batches) > 1 else map
         states: list[Floats | None] = [None] * len(windows)
         results: Iterable[list[Floats]] = run(lambda batch: self._run([windows[index] for index in batch]), batches)
