@@ -88,6 +88,8 @@ class Lazy(Generic[_Model]):
             self._failed = (time.monotonic(), message)
             log.error("the %s cannot be loaded (%s)", self.what, type(error).__name__)
             raise ModelUnavailable(message) from error
+        finally:
+            gc.enable()
 
     @property
     def state(self) -> str:

@@ -113,7 +113,8 @@ class Answers:
 
     @answer.register
     def _current_facts(self, request: CurrentFacts) -> tuple[Fact, ...]:
-        """Facts of one tail and stratum never overlap, so the last one that began earlier bounds what can touch."""
+        """Facts of one tail and stratum never overlap, nor do the stable ones of a single-valued key (the only key that
+        is asked about as a whole), so the last one that began earlier bounds what can touch."""
         values = self._values(request.key, tail=request.tail, stratum=request.stratum.value)
         values |= {
             "start": request.interval.start,
@@ -121,7 +122,7 @@ class Answers:
         }
         source = self._of_tail(request.key, request.tail, values)
         where = f"{source} AND f.stratum = :stratum AND f.valid_from <= :end AND coalesce(f.valid_to, {_END}) >= :start"
-        if request.tail is not None:
+        if request.tail is not None or request.stratum is Stratum.STABLE:
             where += f""" AND f.valid_from >= coalesce((
                 SELECT f.valid_from FROM fact f WHERE {source} AND f.stratum = :stratum AND f.valid_from < :start
                 ORDER BY f.valid_from DESC LIMIT 1), {_START})"""
