@@ -80,8 +80,8 @@ class Lazy(Generic[_Model]):
         if self._failed is not None and time.monotonic() - self._failed[0] < _TRY_AGAIN_SECONDS:
             raise ModelUnavailable(self._failed[1])
         try:
+            gc.disable()  # loading makes objects by the million, none of them garbage
             self._model, self._failed = self._load(), None
-            gc.collect()
             gc.freeze()  # a model lives as long as the process: no later collection need walk through it
         except Exception as error:
             message = f"the {self.what} cannot be loaded: {error}"

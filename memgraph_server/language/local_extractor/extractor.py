@@ -22,7 +22,7 @@ from memgraph_server.language.local_extractor.lists import items, outside, sugge
 from memgraph_server.language.local_extractor.mentions import mentions_of
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.parsing import Parser
-from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages, without_memories
+from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages, without_recalled
 from memgraph_server.language.local_extractor.reader import read_page, remember
 from memgraph_server.language.local_extractor.scene import Phrase, Scene, scene_of
 from memgraph_server.language.local_extractor.timing import Manner, observed, placed
@@ -218,13 +218,13 @@ def _prepared(context: TurnInContext, cleaned: _Cleaned) -> _Reading:
     scene = scene_of(speaker, listener, others)
     if turn.role not in {Role.USER, Role.ASSISTANT} or not is_english(turn.text[:READ_LIMIT]):
         return _Reading(context, scene, [], [])
-    listed = list(items(without_memories(turn.text))) if turn.role is Role.ASSISTANT else []
+    listed = list(items(without_recalled(turn.text))) if turn.role is Role.ASSISTANT else []
     pasted = speaker == "User" and turn.text.count("\n- ") + turn.text.count("\n* ") > 2
     text = outside(turn.text[:READ_LIMIT]) if turn.role is Role.ASSISTANT or pasted else turn.text
     spoken = [t for t in context.previous if t.role in {Role.USER, Role.ASSISTANT}][-_LOOK_BACK:]
     before = [p for t in spoken for p in _passages(t.text[:600], scene.names, cleaned)]
     read = _passages(text, scene.names, cleaned)
-    offering = "suggested" if suggests(without_memories(turn.text)) else "listed"
+    offering = "suggested" if suggests(without_recalled(turn.text)) else "listed"
     return _Reading(context, scene, read, before, listed if len(listed) > 1 else [], offering)
 
 

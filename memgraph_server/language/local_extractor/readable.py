@@ -136,15 +136,10 @@ def _addressed(names: tuple[str, ...]) -> re.Pattern[str] | None:
     )
 
 
-def without_memories(text: str) -> str:
-    """The part of a turn that is read, with recalled memories as spaces of the same length."""
-    return _RECALLED.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text[:READ_LIMIT])
-
-
 def _masked(text: str) -> str:
     """Recalled memories, code and URLs as spaces of the same length; lone surrogates and controls too."""
     for pattern in (_RECALLED, _CODE, _QUOTED):
-        text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+        text = _blanked(pattern, text)
     return "".join(c if c in "\n\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff") else " " for c in text)
 
 
@@ -215,5 +210,9 @@ def _dropped_subject(rest: str) -> str:
 
 def without_recalled(text: str) -> str:
     """The first `READ_LIMIT` characters, recalled memories and system prompts as blanks: every other character stays in
-    its place."""
-    return _RECALLED.sub(lambda match: " " * len(match[0]), text[:READ_LIMIT])
+    its place, and so do the ends of lines."""
+    return _blanked(_RECALLED, text[:READ_LIMIT])
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
