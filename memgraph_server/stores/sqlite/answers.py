@@ -63,6 +63,7 @@ class Answers:
     namespace: int
     handles: dict[str, int] = field(default_factory=dict)
     triples: dict[tuple[int, str, int], int] = field(default_factory=dict)
+    unbelieved: set[int] = field(default_factory=set)  # triples made in this write: no fact is theirs yet
 
     def revise(self, revising: Any) -> Any:
         """Run a revision (`Revising`) to its end; what it returns."""
@@ -99,17 +100,14 @@ class Answers:
     def _slice(self, request: Slice) -> Sliced:
         values = self._values(request.key, tail=request.tail)
         where = f"{_KEY} AND s.anchor = s.valid_from{self._tails(request.tail)}"
-        if request.limit is not None and self._more_than(request.limit, where, values):
+        query = f"SELECT {_CLAIM} FROM stake s {_JOINED} WHERE {where}"
+        cursor = self.connection.execute(query, values)
+        rows = cursor.fetchall() if request.limit is None else cursor.fetchmany(request.limit + 1)
+        if request.limit is not None and len(rows) > request.limit:
+            cursor.close()
             return Sliced(None, ())
-        assertions = tuple(
-            self._assertions(request.key, f"SELECT {_CLAIM} FROM stake s {_JOINED} WHERE {where}", values)
-        )
         facts = self._facts(request.key, self._of_tail(request.key, request.tail, values), values)
-        return Sliced(assertions, tuple(facts))
-
-    def _more_than(self, limit: int, where: str, values: dict[str, Any]) -> bool:
-        query = f"SELECT 1 FROM stake s WHERE {where} LIMIT 1 OFFSET {limit}"
-        return self.connection.execute(query, values).fetchone() is not None
+        return Sliced(tuple(self._assertion(request.key, row) for row in rows), tuple(facts))
 
     @answer.register
     def _current_facts(self, request: CurrentFacts) -> tuple[Fact, ...]:
@@ -318,6 +316,8 @@ class Answers:
         return "f.namespace = :namespace AND f.triple = :triple AND f.recorded_to IS NULL"
 
     def _facts(self, key: Key, where: str, values: dict[str, Any]) -> Iterator[Fact]:
+        if values.get("triple") in self.unbelieved:
+            return
         query = f"SELECT {_FACT} FROM fact f JOIN entity t ON t.handle = f.tail WHERE {where}"
         for row in self.connection.execute(query, values):
             fact, version, tail, stratum, start, end, confidence, intent, since, until = row

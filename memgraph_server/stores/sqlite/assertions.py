@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -23,6 +23,7 @@ from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.port import AssertionView
 from memgraph_server.stores.sqlite.answers import ANY_TAIL, BOUNDED, ENDING, OPEN
 
+#: Columns that are a proposal's fields of the same name.
 _SAID = (
     "relation",
     "valid_from",
@@ -39,8 +40,14 @@ _SAID = (
     "to_basis",
     "source",
 )
-_COLUMNS = f"handle, namespace, id, head, tail, recorded_at, span_start, span_end, {', '.join(_SAID)}"
-_PLACES = ", ".join("?" * (8 + len(_SAID)))
+_CONTENT = f"head, tail, span_start, span_end, {', '.join(_SAID)}"
+_COLUMNS = f"namespace, id, recorded_at, {_CONTENT}"
+_PLACES = ", ".join("?" * (7 + len(_SAID)))
+#: What an id is derived from, besides the namespace and the names.
+_IDENTIFYING = tuple(
+    field.name for field in fields(Proposal) if field.name not in {"id", "head", "tail", "head_type", "tail_type"}
+)
+_as_json = json.JSONEncoder(sort_keys=True).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,52 +79,52 @@ def assertion_id(namespace: str, proposal: Proposal) -> str:
     """The proposal's own id, or one derived from all it says."""
     if proposal.id is not None:
         return proposal.id
-    said = {field.name: getattr(proposal, field.name) for field in fields(proposal)}
+    said = {name: getattr(proposal, name) for name in _IDENTIFYING}
     said |= {"namespace": namespace, "head": normalized_name(proposal.head)}
     said["tail"] = None if proposal.tail is None else normalized_name(proposal.tail)
-    for left_out in ("id", "head_type", "tail_type"):
-        del said[left_out]
-    return f"a_{hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"
+    return f"a_{hashlib.sha256(_as_json(said).encode()).hexdigest()[:32]}"
 
 
 def content(proposal: Proposal, head: int, tail: int | None) -> tuple[object, ...]:
-    """What must be equal for an id to be the same assertion."""
-    return (head, tail, *(proposal.span or (None, None)), *(_plain(getattr(proposal, name)) for name in _SAID))
+    """What must be equal for an id to be the same assertion, in the order of the columns."""
+    return (
+        head,
+        tail,
+        *(proposal.span or (None, None)),
+        proposal.relation,
+        proposal.valid_from,
+        proposal.valid_to,
+        proposal.evidence_at,
+        proposal.confidence,
+        proposal.intent.value,
+        proposal.polarity.value,
+        int(proposal.ongoing),
+        proposal.turn_id,
+        proposal.from_precision.value,
+        proposal.to_precision.value,
+        proposal.from_basis.value,
+        proposal.to_basis.value,
+        proposal.source,
+    )
 
 
-def _plain(value: object) -> object:
-    return int(value) if isinstance(value, bool) else str(value) if isinstance(value, str) else value
-
-
-def known(connection: sqlite3.Connection, namespace: int, ids: Sequence[str]) -> dict[str, tuple[object, ...]]:
-    """Content of the assertions that are stored already, by id."""
+def write(
+    connection: sqlite3.Connection, namespace: int, identifier: str, said: tuple[object, ...], stamp: Instant
+) -> int | None:
+    """The new assertion's handle; None where the same was known. `said`: its `content`. Raises Conflict."""
     query = f"""
-        SELECT a.id, a.head, a.tail, a.span_start, a.span_end, {", ".join(f"a.{name}" for name in _SAID)}
-        FROM json_each(?) wanted CROSS JOIN assertion a WHERE a.namespace = ? AND a.id = wanted.value"""
-    rows = connection.execute(query, (json.dumps(list(ids)), namespace))
-    return {row[0]: tuple(row[1:]) for row in rows}
+        INSERT INTO assertion ({_COLUMNS}) VALUES ({_PLACES}) ON CONFLICT (namespace, id) DO NOTHING"""
+    cursor = connection.execute(query, (namespace, identifier, stamp, *said))
+    if cursor.rowcount == 1:
+        return cursor.lastrowid
+    query = f"SELECT {_CONTENT} FROM assertion WHERE namespace = ? AND id = ?"
+    require_same(identifier, connection.execute(query, (namespace, identifier)).fetchone(), said)
+    return None
 
 
 def require_same(identifier: str, stored: tuple[object, ...], given: tuple[object, ...]) -> None:
     if stored != given:
         raise Conflict(f"assertion {identifier!r} is known already with other content", field="id")
-
-
-def write(
-    connection: sqlite3.Connection,
-    namespace: int,
-    new: tuple[int, str],
-    proposal: Proposal,
-    *,
-    ends: tuple[int, int | None],
-    stamp: Instant,
-) -> None:
-    """`new`: its handle and id. `ends`: head and tail as said."""
-    start, end = proposal.span or (None, None)
-    handle, identifier = new
-    row = (handle, namespace, identifier, *ends, stamp, start, end)
-    values = (_plain(getattr(proposal, name)) for name in _SAID)
-    connection.execute(f"INSERT INTO assertion ({_COLUMNS}) VALUES ({_PLACES})", (*row, *values))
 
 
 def place(connection: sqlite3.Connection, namespace: int, placed: Placed, antonym: str | None, stamp: Instant) -> None:
@@ -126,13 +133,12 @@ def place(connection: sqlite3.Connection, namespace: int, placed: Placed, antony
         VALUES (?, ?, ?, ?, ?, ?)"""
     row = (namespace, placed.assertion, placed.head, placed.relation, placed.tail, stamp)
     connection.execute(query, row)
-    connection.executemany(
-        """
+    query = """
         INSERT INTO stake (namespace, head, relation, tail, kind, assertive, anchor, evidence_at, confidence, id,
             assertion, valid_from, valid_to, second_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        ((namespace, *stake) for stake in stakes_of(placed, antonym)),
-    )
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    for stake in stakes_of(placed, antonym):
+        connection.execute(query, (namespace, *stake))
 
 
 def displace(

@@ -24,11 +24,18 @@ from memgraph_server.memory.requests import Key, Slice
 from memgraph_server.memory.revision import NewFact, Revision, rederive, revise
 from memgraph_server.stores.checks import check_proposal
 from memgraph_server.stores.names import normalized_name
-from memgraph_server.stores.port import Floats
-from memgraph_server.stores.sqlite import assertions, entities, namespaces
+from memgraph_server.stores.port import Floats, TurnVectors
+from memgraph_server.stores.sqlite import assertions, entities
 from memgraph_server.stores.sqlite.answers import Answers
 from memgraph_server.stores.sqlite.assertions import Placed
-from memgraph_server.stores.sqlite.vectors import Space, write_triple_vector
+from memgraph_server.stores.sqlite.entities import Named
+from memgraph_server.stores.sqlite.vectors import (
+    Space,
+    StoredSpace,
+    stored_space,
+    write_triple_vector,
+    write_turn_vectors,
+)
 
 
 class RelationTable(Protocol):
@@ -53,7 +60,9 @@ class Beliefs:
     space: Space
     answers: Answers = field(init=False)
     _single: dict[str, bool] = field(default_factory=dict)
-    _ids: dict[int, str] = field(default_factory=dict)
+    _said: dict[str, Named] = field(default_factory=dict)  # by normalized name
+    _standing: dict[int, tuple[str, str]] = field(default_factory=dict)  # id and name by handle
+    _stored_space: StoredSpace | None = None
 
     def __post_init__(self) -> None:
         self.answers = Answers(self.connection, self.namespace)
@@ -64,36 +73,31 @@ class Beliefs:
         """Ids in order. Raises InvalidInput, Conflict."""
         for proposal in proposals:
             check_proposal(proposal)
-        said = entities.ensure_entities(self.connection, self.namespace, _names(proposals), self.stamp)
-        stands = entities.canonical(self.connection, self.namespace, said.values())
-        ids = [assertions.assertion_id(self.name, proposal) for proposal in proposals]
-        known = assertions.known(self.connection, self.namespace, ids)
-        for identifier, proposal in zip(ids, proposals, strict=True):
-            ends = (said[normalized_name(proposal.head)], _tail(said, proposal))
-            given = assertions.content(proposal, *ends)
-            if identifier in known:
-                assertions.require_same(identifier, known[identifier], given)
-                continue
-            known[identifier] = given
-            self._assert_one(identifier, proposal, ends, stands, vectors)
-        return ids
+        said = self._named(_names(proposals))
+        return [self._assert_one(proposal, said, vectors) for proposal in proposals]
 
-    def _assert_one(
-        self,
-        identifier: str,
-        proposal: Proposal,
-        ends: tuple[int, int | None],
-        stands: Mapping[int, int],
-        vectors: Mapping[str, Floats],
-    ) -> None:
-        handle = namespaces.next_number(self.connection, "assertion")
-        assertions.write(self.connection, self.namespace, (handle, identifier), proposal, ends=ends, stamp=self.stamp)
+    def _named(self, names: Iterable[tuple[str, str]]) -> Mapping[str, Named]:
+        """The entities of these names and types, made where new, among all that this write has named."""
+        found = entities.ensure_entities(self.connection, (self.namespace, self.name), names, self.stamp)
+        self._standing |= {one.handle: (one.id, one.name) for one in found.values()}
+        self._said |= found
+        return self._said
+
+    def _assert_one(self, proposal: Proposal, said: Mapping[str, Named], vectors: Mapping[str, Floats]) -> str:
+        """Its id, also where the very same is known already."""
+        identifier = assertions.assertion_id(self.name, proposal)
+        head = said[normalized_name(proposal.head)]
+        tail = None if proposal.tail is None else said[normalized_name(proposal.tail)]
+        given = assertions.content(proposal, head.handle, None if tail is None else tail.handle)
+        handle = assertions.write(self.connection, self.namespace, identifier, given, self.stamp)
+        if handle is None:
+            return identifier
         placed = Placed(
             handle,
             identifier,
-            stands[ends[0]],
+            head.stands,
             proposal.relation,
-            None if ends[1] is None else stands[ends[1]],
+            None if tail is None else tail.stands,
             proposal.valid_from,
             proposal.valid_to,
             proposal.evidence_at,
@@ -106,12 +110,26 @@ class Beliefs:
             self.triple(placed.head, placed.relation, placed.tail, vector)
         self._place(placed)
         self._revise(placed, self._as_counted(placed, proposal.intent, proposal.turn_id), present=True)
+        return identifier
 
     def mention(self, turn: int, mentions: Sequence[tuple[str, str]]) -> None:
         """Entities that a turn names, whether or not it says anything of them."""
-        said = entities.ensure_entities(self.connection, self.namespace, mentions, self.stamp)
+        if not mentions:
+            return
+        said = self._named(mentions)
+        handles = {said[normalized_name(name)].handle for name, _ in mentions}
         query = "INSERT OR IGNORE INTO mention (namespace, entity, turn) VALUES (?, ?, ?)"
-        self.connection.executemany(query, ((self.namespace, entity, turn) for entity in said.values()))
+        self.connection.executemany(query, ((self.namespace, handle, turn) for handle in sorted(handles)))
+
+    def embed(self, turn: int, vectors: TurnVectors | None) -> None:
+        if vectors is not None:
+            write_turn_vectors(self.connection, self.namespace, turn, vectors, self.stored_space)
+
+    @property
+    def stored_space(self) -> StoredSpace:
+        if self._stored_space is None:
+            self._stored_space = stored_space(self.connection, self.space)
+        return self._stored_space
 
     def withdraw(self, wanted: Iterable[int], reason: str) -> list[str]:
         """Withdraw these assertions as of now; ids of those that were not withdrawn before."""
@@ -155,11 +173,15 @@ class Beliefs:
         )
 
     def _public(self, handle: int) -> str:
-        known = self._ids.get(handle)
+        identifier = self._id_and_name(handle)[0]
+        self.answers.handles[identifier] = handle
+        return identifier
+
+    def _id_and_name(self, handle: int) -> tuple[str, str]:
+        known = self._standing.get(handle)
         if known is None:
-            query = "SELECT id FROM entity WHERE handle = ?"
-            known = self._ids[handle] = self.connection.execute(query, (handle,)).fetchone()[0]
-            self.answers.handles[known] = handle
+            query = "SELECT id, name FROM entity WHERE handle = ?"
+            known = self._standing[handle] = self.connection.execute(query, (handle,)).fetchone()
         return known
 
     # -- facts
@@ -199,30 +221,39 @@ class Beliefs:
             INSERT INTO fact (namespace, id, triple, head, relation, tail, stratum, valid_from, valid_to, confidence,
                 intent, recorded_from)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+        self.answers.unbelieved.discard(triple)
         place = (self.namespace, new.id, triple, head, new.relation, tail, new.stratum.value)
         held = (new.valid_from, new.valid_to, new.confidence, new.intent.value, self.stamp)
         self.connection.execute(query, (*place, *held))
 
     def triple(self, head: int, relation: str, tail: int, vector: Floats | None) -> int:
         """Its number, made where it is new; a vector is written where it has none yet."""
-        number = self.answers.triple((head, relation, tail))
-        new = number == 0
-        if new:
-            number = self.answers.triples[head, relation, tail] = self._new_triple(head, relation, tail)
+        ends = (head, relation, tail)
+        number, new = self.answers.triples.get(ends), False
+        if number is None:
+            number, new = self._ensure_triple(ends)
         if vector is not None and (new or not self._embedded(number)):
-            write_triple_vector(self.connection, self.namespace, (number, head, tail), vector, self.space)
+            place = (number, head, tail)
+            write_triple_vector(self.connection, self.namespace, place, vector, self.stored_space)
         return number
+
+    def _ensure_triple(self, ends: tuple[int, str, int]) -> tuple[int, bool]:
+        """Its number, and whether it is new, which most are."""
+        head, relation, tail = ends
+        text = triple_text(self._id_and_name(head)[1], relation, self._id_and_name(tail)[1])
+        query = """
+            INSERT INTO triple (namespace, head, relation, tail, text) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (namespace, head, relation, tail) DO NOTHING"""
+        cursor = self.connection.execute(query, (self.namespace, *ends, text))
+        if cursor.rowcount == 0 or cursor.lastrowid is None:
+            return self.answers.triple(ends), False
+        self.answers.triples[ends] = cursor.lastrowid
+        self.answers.unbelieved.add(cursor.lastrowid)
+        return cursor.lastrowid, True
 
     def _embedded(self, triple: int) -> bool:
         query = "SELECT 1 FROM triple_vector WHERE namespace = ? AND triple = ?"
         return self.connection.execute(query, (self.namespace, triple)).fetchone() is not None
-
-    def _new_triple(self, head: int, relation: str, tail: int) -> int:
-        names = {handle: name for handle, _, name in entities.names_of(self.connection, (head, tail))}
-        text = triple_text(names[head], relation, names[tail])
-        query = "INSERT INTO triple (namespace, head, relation, tail, text) VALUES (?, ?, ?, ?, ?) RETURNING number"
-        row = self.connection.execute(query, (self.namespace, head, relation, tail, text)).fetchone()
-        return int(row[0])
 
     # -- cardinality
 
@@ -327,10 +358,6 @@ def supporters(connection: sqlite3.Connection, namespace: int, fact_id: str) -> 
 def _names(proposals: Sequence[Proposal]) -> list[tuple[str, str]]:
     heads = [(proposal.head, proposal.head_type) for proposal in proposals]
     return heads + [(proposal.tail, proposal.tail_type) for proposal in proposals if proposal.tail is not None]
-
-
-def _tail(said: Mapping[str, int], proposal: Proposal) -> int | None:
-    return None if proposal.tail is None else said[normalized_name(proposal.tail)]
 
 
 def _moved(placed: Placed, head: int, tail: int | None) -> Placed:

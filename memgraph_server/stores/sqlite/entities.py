@@ -11,6 +11,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memgraph_server.errors import Conflict, InvalidInput, NotFound
 from memgraph_server.memory.facts import Entity
@@ -25,10 +26,21 @@ def entity_id(namespace: str, normalized: str, recorded_at: Instant) -> str:
     return f"e_{hashlib.sha256(framed).hexdigest()[:32]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity as said; `stands` is the handle of the one that stands for it now, itself where it was not merged."""
+
+    handle: int
+    id: str
+    name: str
+    type: str
+    stands: int
+
+
 def ensure_entities(
-    connection: sqlite3.Connection, namespace: int, named: Iterable[tuple[str, str]], stamp: Instant
-) -> dict[str, int]:
-    """Handles as said (merges not followed) by normalized name, made where new. `named`: (name, type) pairs.
+    connection: sqlite3.Connection, namespace: tuple[int, str], named: Iterable[tuple[str, str]], stamp: Instant
+) -> dict[str, Named]:
+    """By normalized name, made where new. `namespace`: its number and name; `named`: (name, type) pairs.
 
     A type that is learned later fills an empty one; a known type stays.
     """
@@ -37,26 +49,41 @@ def ensure_entities(
         key = normalized_name(name)
         if not wanted.get(key, ("", ""))[1]:
             wanted[key] = (wanted.get(key, (name, ""))[0], kind)
-    found = _handles(connection, namespace, list(wanted))
-    types = {found[key]: kind for key, (_, kind) in wanted.items() if kind and key in found}
-    connection.executemany(
-        "UPDATE entity SET type = ? WHERE handle = ? AND type = ''", ((kind, each) for each, kind in types.items())
-    )
+    found = _named(connection, namespace[0], list(wanted))
     for key, (name, kind) in wanted.items():
         if key not in found:
             found[key] = _create(connection, namespace, key, name=name.strip(), kind=kind, stamp=stamp)
+        elif kind and not found[key].type:
+            connection.execute("UPDATE entity SET type = ? WHERE handle = ?", (kind, found[key].handle))
+            found[key] = replace(found[key], type=kind)
     return found
 
 
-def _create(connection: sqlite3.Connection, namespace: int, key: str, *, name: str, kind: str, stamp: Instant) -> int:
-    owner = connection.execute("SELECT name FROM namespace WHERE id = ?", (namespace,)).fetchone()[0]
+def _named(connection: sqlite3.Connection, namespace: int, keys: Sequence[str]) -> dict[str, Named]:
     query = """
-        INSERT INTO entity (namespace, id, name, type, recorded_at) VALUES (?, ?, ?, ?, ?) RETURNING handle"""
-    row = (namespace, entity_id(owner, key, stamp), name, kind, stamp)
-    handle: int = connection.execute(query, row).fetchone()[0]
+        SELECT n.normalized, e.handle, e.id, e.name, e.type, e.merged_into
+        FROM json_each(?) wanted CROSS JOIN name n CROSS JOIN entity e
+        WHERE n.namespace = ? AND n.normalized = wanted.value AND e.handle = n.entity"""
+    rows = connection.execute(query, (json.dumps(keys), namespace)).fetchall()
+    merged = [handle for _, handle, *_, into in rows if into is not None]
+    stands = canonical(connection, namespace, merged) if merged else {}
+    return {
+        key: Named(handle, identifier, name, kind, stands.get(handle, handle))
+        for key, handle, identifier, name, kind, _ in rows
+    }
+
+
+def _create(
+    connection: sqlite3.Connection, namespace: tuple[int, str], key: str, *, name: str, kind: str, stamp: Instant
+) -> Named:
+    number, owner = namespace
+    identifier = entity_id(owner, key, stamp)
+    query = "INSERT INTO entity (namespace, id, name, type, recorded_at) VALUES (?, ?, ?, ?, ?)"
+    handle = connection.execute(query, (number, identifier, name, kind, stamp)).lastrowid
+    assert handle is not None  # noqa: S101  an INSERT of one row has one
     query = "INSERT INTO name (namespace, normalized, entity) VALUES (?, ?, ?)"
-    connection.execute(query, (namespace, key, handle))
-    return handle
+    connection.execute(query, (number, key, handle))
+    return Named(handle, identifier, name, kind, handle)
 
 
 def _handles(connection: sqlite3.Connection, namespace: int, keys: Sequence[str]) -> dict[str, int]:

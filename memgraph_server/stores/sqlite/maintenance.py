@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from memgraph_server.errors import InvalidInput
 from memgraph_server.stores.port import Floats, TurnVectors
 from memgraph_server.stores.sqlite.connection import Connections
-from memgraph_server.stores.sqlite.vectors import Space, write_triple_vector, write_turn_vectors
+from memgraph_server.stores.sqlite.vectors import Space, stored_space, write_triple_vector, write_turn_vectors
 
 _COUNTS = (
     (
@@ -72,16 +72,17 @@ def replace_vectors(
     triples: Mapping[str, Floats],
 ) -> None:
     """Turns and triples that do not exist (any more) are passed over. Raises InvalidInput for a vector of no use."""
+    stored = stored_space(connection, space)
     for turn_id, vectors in turns.items():
         _require(space, vectors.pooled)
         query = "SELECT handle FROM turn WHERE namespace = ? AND id = ?"
         for (turn,) in connection.execute(query, (namespace, turn_id)).fetchall():
-            write_turn_vectors(connection, namespace, turn, vectors, space)
+            write_turn_vectors(connection, namespace, turn, vectors, stored)
     for text, vector in triples.items():
         _require(space, vector)
         query = "SELECT number, head, tail FROM triple WHERE namespace = ? AND text = ?"
         for triple in connection.execute(query, (namespace, text)).fetchall():
-            write_triple_vector(connection, namespace, triple, vector, space)
+            write_triple_vector(connection, namespace, triple, vector, stored)
     connection.execute("UPDATE namespace SET generation = generation + 1 WHERE id = ?", (namespace,))
 
 

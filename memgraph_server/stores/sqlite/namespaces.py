@@ -37,6 +37,16 @@ def stamp(connection: sqlite3.Connection, namespace: int, now: Instant) -> Insta
     return stamped
 
 
+def enter(connection: sqlite3.Connection, name: str, now: Instant) -> tuple[int, Instant]:
+    """The namespace's number, made where it is new, and the recorded instant of this write, as `stamp` gives it."""
+    query = "UPDATE namespace SET recorded_at = max(?, recorded_at + 1) WHERE name = ? RETURNING id, recorded_at"
+    row: tuple[int, Instant] | None = connection.execute(query, (now, name)).fetchone()
+    if row is not None:
+        return row
+    number = ensure(connection, name, now)
+    return number, stamp(connection, number, now)
+
+
 def next_number(connection: sqlite3.Connection, table: str) -> int:
     """The number an AUTOINCREMENT table gives next; inside a write, so that nobody else takes it."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()

@@ -9,6 +9,7 @@ to be replaced. A vector that is not finite, all zero or of another dimension is
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import struct
 import threading
@@ -43,26 +44,33 @@ class Space:
         if vector is None:
             return None
         values = np.asarray(vector, dtype=np.float32)
-        if values.shape != (self.dimension,) or not np.all(np.isfinite(values)):
+        if values.shape != (self.dimension,):
             return None
-        length = float(np.linalg.norm(values))
-        if length == 0.0 or not np.isfinite(length):
+        square = float(values @ values)  # not finite where a value is not
+        if not 0.0 < square < math.inf:
             return None
-        unit = values / np.float32(length)
+        unit = values / np.float32(math.sqrt(square))
         return unit if self.width == self.dimension else np.pad(unit, (0, self.width - self.dimension))
 
 
-def embedder_number(connection: sqlite3.Connection, space: Space) -> int:
-    """The embedder's number in the store, made where it is new; inside a write."""
+@dataclass(frozen=True, slots=True)
+class StoredSpace:
+    """A space and the number of its embedder in one store."""
+
+    space: Space
+    embedder: int
+
+
+def stored_space(connection: sqlite3.Connection, space: Space) -> StoredSpace:
+    """The embedder's number is made where it is new; inside a write."""
     query = "SELECT id FROM embedder WHERE name = ? AND dimension = ?"
     row = connection.execute(query, (space.embedder, space.dimension)).fetchone()
     if row is not None:
-        return int(row[0])
+        return StoredSpace(space, row[0])
     query = """
         INSERT INTO embedder (name, dimension) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET dimension = excluded.dimension RETURNING id"""
-    number: int = connection.execute(query, (space.embedder, space.dimension)).fetchone()[0]
-    return number
+    return StoredSpace(space, connection.execute(query, (space.embedder, space.dimension)).fetchone()[0])
 
 
 def quantized(vector: Floats) -> bytes:
@@ -101,16 +109,20 @@ def _parts(stored: Sequence[bytes]) -> tuple[NDArray[np.uint8], Floats]:
 
 
 def write_turn_vectors(
-    connection: sqlite3.Connection, namespace: int, turn: int, vectors: TurnVectors | None, space: Space
+    connection: sqlite3.Connection,
+    namespace: int,
+    turn: int,
+    vectors: TurnVectors,
+    space: StoredSpace,
 ) -> None:
-    pooled = space.usable(vectors.pooled) if vectors is not None else None
-    if vectors is None or pooled is None:
+    pooled = space.space.usable(vectors.pooled)
+    if pooled is None:
         return
-    tokens, pieces = tokens_of(vectors, space)
+    tokens, pieces = tokens_of(vectors, space.space)
     row = (
         namespace,
         turn,
-        embedder_number(connection, space),
+        space.embedder,
         quantized(pooled),
         sign_bits(pooled).tobytes(),
         tokens,
@@ -125,7 +137,7 @@ def write_turn_vectors(
 def tokens_of(vectors: TurnVectors, space: Space) -> tuple[bytes, tuple[str, ...]]:
     """Signs of the tokens' vectors; none where they do not fit the pieces or the dimension."""
     tokens = np.asarray(vectors.tokens, dtype=np.float32)
-    pieces = tuple(_storable(piece) for piece in vectors.pieces)
+    pieces = _storable(vectors.pieces)
     if tokens.ndim != 2 or tokens.shape != (len(pieces), space.dimension) or not pieces:
         return b"", ()
     if space.width != space.dimension:
@@ -133,22 +145,30 @@ def tokens_of(vectors: TurnVectors, space: Space) -> tuple[bytes, tuple[str, ...
     return sign_bits(tokens).tobytes(), pieces
 
 
-def _storable(piece: str) -> str:
-    return piece.encode("utf-8", "replace").decode()
+def _storable(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        "".join(pieces).encode()
+    except UnicodeEncodeError:
+        return tuple(piece.encode("utf-8", "replace").decode() for piece in pieces)
+    return pieces
 
 
 def write_triple_vector(
-    connection: sqlite3.Connection, namespace: int, triple: tuple[int, int, int], vector: Floats | None, space: Space
+    connection: sqlite3.Connection,
+    namespace: int,
+    triple: tuple[int, int, int],
+    vector: Floats | None,
+    space: StoredSpace,
 ) -> None:
     """`triple`: its number, and its head and tail, the groups it can be searched within. Replaces one that is there."""
-    usable = space.usable(vector)
+    usable = space.space.usable(vector)
     if usable is None:
         return
     number, head, tail = triple
     query = """
         INSERT OR REPLACE INTO triple_vector (namespace, triple, head, tail, embedder, pooled, bits)
         VALUES (?, ?, ?, ?, ?, ?, ?)"""
-    stored = (embedder_number(connection, space), quantized(usable), sign_bits(usable).tobytes())
+    stored = (space.embedder, quantized(usable), sign_bits(usable).tobytes())
     connection.execute(query, (namespace, number, head, tail, *stored))
 
 
