@@ -73,13 +73,17 @@ class TurnStatus:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Pending turns of one session, in order, lent to one worker until `until`; nobody else gets that session."""
+    """Pending turns of one session, in order, lent to one worker until `until`; nobody else gets that session.
+
+    `tries`: failed attempts at the first of them.
+    """
 
     namespace: str
     session_id: str
     token: str
     until: Instant
     turn_ids: tuple[str, ...]
+    tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,8 +370,15 @@ class Operations(Protocol):
 
     def namespaces(self) -> Iterator[str]: ...
     def overall(self) -> Readiness: ...
-    def lease(self, worker: str, *, now: Instant, seconds: float, limit: int) -> Lease | None:
-        """Lend the session whose oldest due pending turn has waited longest."""
+    def lease(
+        self, worker: str, *, now: Instant, seconds: float, limit: int, session: tuple[str, str] | None = None
+    ) -> Lease | None:
+        """Lend the session whose oldest due pending turn has waited longest; or `session` (namespace, id) and no
+        other. None where there is nothing to lend."""
+        ...
+
+    def renew(self, lease: Lease, *, now: Instant, seconds: float) -> Lease | None:
+        """The same lease until `now` + `seconds`; None where it is lost: given back, or lent again."""
         ...
 
     def release(self, lease: Lease) -> None: ...

@@ -43,6 +43,48 @@ class QueueContract:
         assert store.lease("u", now=dead.until, seconds=60, limit=8) is None
         assert store.apply_outcome("n", outcome("a"), lease=heir.token, now=NOW)
 
+    def test_one_session_can_be_asked_for(self, store: Store) -> None:
+        store.append_turns("n", [turn("a", session="early")], job_id="j", now=NOW)
+        store.append_turns("n", [turn("b", session="late")], job_id="k", now=NOW + 10)
+        asked = store.lease("w", now=NOW + 20, seconds=60, limit=8, session=("n", "late"))
+        assert asked is not None
+        assert (asked.session_id, asked.turn_ids) == ("late", ("b",))
+        assert store.lease("w", now=NOW + 20, seconds=60, limit=8, session=("n", "late")) is None
+        assert store.lease("w", now=NOW + 20, seconds=60, limit=8, session=("m", "early")) is None
+        assert store.lease("w", now=NOW - 1, seconds=60, limit=8, session=("n", "early")) is None
+
+    def test_a_lease_that_is_renewed_lasts_longer(self, store: Store) -> None:
+        store.append_turns("n", [turn("a")], job_id="j", now=NOW)
+        lease = store.lease("w", now=NOW, seconds=10, limit=8)
+        assert lease is not None
+        longer = store.renew(lease, now=NOW + 5 * SECOND, seconds=10)
+        assert longer is not None
+        assert (longer.token, longer.until) == (lease.token, NOW + 15 * SECOND)
+        assert store.lease("v", now=longer.until - 1, seconds=10, limit=8) is None
+        assert store.renew(lease, now=NOW + 20 * SECOND, seconds=10) is not None  # run out, but nobody's yet
+        heir = store.lease("v", now=NOW + 30 * SECOND, seconds=10, limit=8)
+        assert heir is not None
+        assert store.renew(lease, now=NOW + 31 * SECOND, seconds=3600) is None
+        assert store.lease("u", now=heir.until, seconds=10, limit=8) is not None  # the heir's time was not changed
+
+    def test_a_lease_that_was_given_back_cannot_be_renewed(self, store: Store) -> None:
+        store.append_turns("n", [turn("a")], job_id="j", now=NOW)
+        lease = store.lease("w", now=NOW, seconds=10, limit=8)
+        assert lease is not None
+        store.release(lease)
+        assert store.renew(lease, now=NOW, seconds=10) is None
+        store.erase("n", now=NOW)
+        assert store.renew(lease, now=NOW, seconds=10) is None
+
+    def test_a_lease_tells_how_often_its_first_turn_has_failed(self, store: Store) -> None:
+        store.append_turns("n", [turn("a"), turn("b")], job_id="j", now=NOW)
+        for tries in range(3):
+            lease = store.lease("w", now=NOW, seconds=10, limit=8)
+            assert lease is not None
+            assert lease.tries == tries
+            store.fail_turn("n", "a", reason="busy", final=False, retry_at=NOW, now=NOW)
+            store.release(lease)
+
     def test_a_lost_lease_writes_nothing(self, store: Store) -> None:
         store.append_turns("n", [turn("a")], job_id="j", now=NOW)
         assert not store.apply_outcome("n", outcome("a", claim("Ann", "likes", "tea")), lease="stolen", now=NOW)

@@ -126,7 +126,11 @@ def _change(store: Neo4jStore) -> None:
     store.replace_vectors("n", EMBEDDER, {"t5": outcome("t5").vectors}, {"Hub knows x3": vector("z")})  # type: ignore[dict-item]
     lease = store.lease("w", now=NOW + 10**9, seconds=60, limit=4)
     assert lease is not None
+    assert store.renew(lease, now=NOW + 10**9, seconds=60) is not None
     store.release(lease)
+    asked = store.lease("w", now=NOW + 10**9, seconds=60, limit=4, session=("n", lease.session_id))
+    assert asked is not None
+    store.release(asked)
 
 
 def _ask(store: Neo4jStore) -> None:

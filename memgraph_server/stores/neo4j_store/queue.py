@@ -3,8 +3,8 @@
 Rules:
 - turns of a session are read in order: a session is due when its first pending turn is, so that a turn waiting for a
   retry holds back the ones behind it; a DEAD turn is no longer pending and holds back nobody;
-- a lease lends one session to one worker until it expires; a worker that died gives it back by time alone. Whoever
-  lends locks the session first and then looks again whether it is still to be had;
+- a lease lends one session to one worker until it expires; a worker at work renews it, and one that died gives it back
+  by time alone. Whoever lends, renews or gives back locks the session first and then looks whose it is;
 - a lease is lost only when the session was lent again, so a slow worker that nobody replaced may still finish;
 - what a worker brings is taken once: only for a PENDING turn, checked under the lock of the transaction that writes it.
 """
@@ -26,6 +26,10 @@ DUE = Query(
     "sessions that could be lent now, the longest waiting first",
     f"MATCH (s:Session) WHERE s.due_at <= $now AND {_FREE} RETURN elementId(s) ORDER BY s.due_at LIMIT $most",
 )
+DUE_SESSION = Query(
+    "one session, if it could be lent now",
+    f"MATCH (s:Session {{namespace: $namespace, id: $session}}) WHERE s.due_at <= $now AND {_FREE} RETURN elementId(s)",
+)
 LOCK_SESSION = Query("lock a session", "MATCH (s:Session) WHERE elementId(s) = $session SET s.locked = true")
 LEND = Query(
     "lend a session that is still to be had",
@@ -38,15 +42,24 @@ LEND = Query(
     CALL (s) {{
         MATCH (t:Turn) WHERE t.namespace = s.namespace AND t.session = s.id AND t.state = 'pending' AND t.position >= 0
         WITH t ORDER BY t.position LIMIT $limit
-        RETURN collect([t.id, t.due_at]) AS turns
+        RETURN collect([t.id, t.due_at, t.attempts]) AS turns
     }}
     RETURN s.namespace, s.id, s.lease_token, turns""",
 )
 RELEASE = Query(
     "give a session back",
     """
-    MATCH (s:Session {namespace: $namespace, id: $session}) WHERE s.lease_token = $token
+    MATCH (s:Session {namespace: $namespace, id: $session}) SET s.locked = true
+    WITH s WHERE s.lease_token = $token
     SET s.lease_token = null, s.lease_until = null""",
+)
+RENEW = Query(
+    "hold a session for longer",
+    """
+    MATCH (s:Session {namespace: $namespace, id: $session}) SET s.locked = true
+    WITH s WHERE s.lease_token = $token
+    SET s.lease_until = $until
+    RETURN s.lease_until""",
 )
 #: A session of turn `t` is due when its first pending turn is.
 _SET_DUE = """
@@ -109,7 +122,10 @@ NAMESPACES = Query("names of namespaces", "MATCH (n:Namespace) WHERE n.name IS N
 CANDIDATES = 8
 
 
-def candidates(ask: Statements, now: Instant) -> list[str]:
+def candidates(ask: Statements, now: Instant, of: tuple[str, str] | None) -> list[str]:
+    """`of`: this session (namespace, id) or none."""
+    if of is not None:
+        return [session for (session,) in ask(DUE_SESSION, namespace=of[0], session=of[1], now=now)]
     return [session for (session,) in ask(DUE, now=now, most=CANDIDATES)]
 
 
@@ -122,11 +138,17 @@ def lend(ask: Statements, session: str, worker: str, *, now: Instant, seconds: f
         return None
     namespace, session_id, token, turns = row
     due: list[str] = []
-    for turn_id, due_at in turns:
+    for turn_id, due_at, _ in turns:
         if due_at > now:
             break
         due.append(turn_id)
-    return Lease(namespace, session_id, token, until, tuple(due))
+    return Lease(namespace, session_id, token, until, tuple(due), turns[0][2] if due else 0)
+
+
+def renew(ask: Statements, lease: Lease, until: Instant) -> bool:
+    """Whether the lease is still held; it then lasts until `until`."""
+    held = ask(RENEW, namespace=lease.namespace, session=lease.session_id, token=lease.token, until=until)
+    return bool(held)
 
 
 def release(ask: Statements, lease: Lease) -> None:

@@ -420,16 +420,24 @@ class Neo4jStore:
     def overall(self) -> Readiness:
         return self._any(lambda ask: queue.readiness(ask, None, self._space.embedder, schema.version()))
 
-    def lease(self, worker: str, *, now: Instant, seconds: float, limit: int) -> Lease | None:
+    def lease(
+        self, worker: str, *, now: Instant, seconds: float, limit: int, session: tuple[str, str] | None = None
+    ) -> Lease | None:
         check_limit(limit)
         name = _readable(worker)
-        for session in self._any(lambda ask: queue.candidates(ask, now)):  # an idle worker takes no lock
+        for found in self._any(lambda ask: queue.candidates(ask, now, session)):  # an idle worker takes no lock
             lease = self.connection.writing(
-                lambda ask, session=session: queue.lend(ask, session, name, now=now, seconds=seconds, limit=limit)  # type: ignore[misc]
+                lambda ask, found=found: queue.lend(ask, found, name, now=now, seconds=seconds, limit=limit)  # type: ignore[misc]
             )
             if lease is not None:
                 return lease
         return None
+
+    def renew(self, lease: Lease, *, now: Instant, seconds: float) -> Lease | None:
+        self.connection.accept(schema.accept)
+        until = now + round(seconds * 1_000_000)
+        held = self.connection.writing(lambda ask: queue.renew(ask, lease, until))
+        return dataclasses.replace(lease, until=until) if held else None
 
     def release(self, lease: Lease) -> None:
         self.connection.accept(schema.accept)

@@ -3,7 +3,8 @@
 Rules:
 - turns of a session are read in order: a session is due when its first pending turn is, so that a turn waiting for a
   retry holds back the ones behind it; a DEAD turn is no longer pending and holds back nobody;
-- a lease lends one session to one worker until it expires; a worker that died gives it back by time alone;
+- a lease lends one session to one worker until it expires; a worker at work renews it, and one that died gives it back
+  by time alone;
 - a lease is lost only when the session was lent again, so a slow worker that nobody replaced may still finish;
 - what a worker brings is taken once: only for a PENDING turn, checked in the transaction that writes it.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.interval import Instant
@@ -23,39 +25,58 @@ _STATUS = "t.id, r.state, r.attempts, r.reason, t.recorded_at, t.handle"
 _FROM = "reading r JOIN turn t ON t.handle = r.turn"
 
 
-def is_due(connection: sqlite3.Connection, now: Instant) -> bool:
-    """Whether any session could be lent now."""
-    query = """
-        SELECT 1 FROM session WHERE due_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
-        ORDER BY due_at LIMIT 1"""
-    return connection.execute(query, (now, now)).fetchone() is not None
-
-
-def lease(connection: sqlite3.Connection, worker: str, now: Instant, seconds: float, limit: int) -> Lease | None:
-    query = """
+def due(connection: sqlite3.Connection, now: Instant, of: tuple[str, str] | None) -> tuple[Any, ...] | None:
+    """The session that could be lent now: `of` (namespace, id) or none; None: the one that has waited longest."""
+    which = "" if of is None else "AND n.name = ? AND s.id = ?"
+    query = f"""
         SELECT s.handle, s.namespace, n.name, s.id, s.leases FROM session s JOIN namespace n ON n.id = s.namespace
-        WHERE s.due_at <= ? AND (s.lease_until IS NULL OR s.lease_until <= ?) ORDER BY s.due_at, s.handle LIMIT 1"""
-    row = connection.execute(query, (now, now)).fetchone()
+        WHERE s.due_at <= ? AND (s.lease_until IS NULL OR s.lease_until <= ?) {which}
+        ORDER BY s.due_at, s.handle LIMIT 1"""  # noqa: S608  constants only
+    row: tuple[Any, ...] | None = connection.execute(query, (now, now, *(of or ()))).fetchone()
+    return row
+
+
+def lease(
+    connection: sqlite3.Connection,
+    worker: str,
+    *,
+    now: Instant,
+    seconds: float,
+    limit: int,
+    of: tuple[str, str] | None,
+) -> Lease | None:
+    row = due(connection, now, of)
     if row is None:
         return None
     session, namespace, name, session_id, leases = row
     token, until = f"{session}.{leases + 1}.{worker}", now + round(seconds * 1_000_000)
     query = "UPDATE session SET leases = leases + 1, lease_token = ?, lease_until = ? WHERE handle = ?"
     connection.execute(query, (token, until, session))
-    return Lease(name, session_id, token, until, tuple(_due_turns(connection, namespace, session, now, limit)))
+    turns = _due_turns(connection, namespace, session, now, limit)
+    return Lease(name, session_id, token, until, tuple(turn for turn, _ in turns), turns[0][1] if turns else 0)
 
 
-def _due_turns(connection: sqlite3.Connection, namespace: int, session: int, now: Instant, limit: int) -> list[str]:
-    """The session's pending turns in order, up to the first that is not due."""
+def _due_turns(
+    connection: sqlite3.Connection, namespace: int, session: int, now: Instant, limit: int
+) -> list[tuple[str, int]]:
+    """The session's pending turns in order, with their failed attempts, up to the first that is not due."""
     query = f"""
-        SELECT t.id, r.due_at FROM {_FROM} WHERE r.namespace = ? AND r.session = ? AND r.state = 'pending'
+        SELECT t.id, r.attempts, r.due_at FROM {_FROM} WHERE r.namespace = ? AND r.session = ? AND r.state = 'pending'
         ORDER BY r.position LIMIT ?"""  # noqa: S608  constants only
-    due: list[str] = []
-    for turn_id, due_at in connection.execute(query, (namespace, session, limit)):
+    found: list[tuple[str, int]] = []
+    for turn_id, attempts, due_at in connection.execute(query, (namespace, session, limit)):
         if due_at > now:
             break
-        due.append(turn_id)
-    return due
+        found.append((turn_id, attempts))
+    return found
+
+
+def renew(connection: sqlite3.Connection, lease: Lease, until: Instant) -> bool:
+    """Whether the lease is still held; it then lasts until `until`."""
+    query = """
+        UPDATE session SET lease_until = ?
+        WHERE namespace = (SELECT id FROM namespace WHERE name = ?) AND id = ? AND lease_token = ?"""
+    return connection.execute(query, (until, lease.namespace, lease.session_id, lease.token)).rowcount == 1
 
 
 def release(connection: sqlite3.Connection, token: str, namespace: str, session_id: str) -> None:

@@ -374,12 +374,22 @@ class SqliteStore:
         with self._any() as connection:
             return queue.readiness(connection, None, self._space.embedder, schema.version())
 
-    def lease(self, worker: str, *, now: Instant, seconds: float, limit: int) -> Lease | None:
+    def lease(
+        self, worker: str, *, now: Instant, seconds: float, limit: int, session: tuple[str, str] | None = None
+    ) -> Lease | None:
         with self._any() as connection:
-            if not queue.is_due(connection, now):  # an idle worker takes no write lock
+            if queue.due(connection, now, session) is None:  # an idle worker takes no write lock
                 return None
         with self._connections.writing(schema.accept) as connection:
-            return queue.lease(connection, _readable(worker), now, seconds, check_limit(limit))
+            return queue.lease(
+                connection, _readable(worker), now=now, seconds=seconds, limit=check_limit(limit), of=session
+            )
+
+    def renew(self, lease: Lease, *, now: Instant, seconds: float) -> Lease | None:
+        until = now + round(seconds * 1_000_000)
+        with self._connections.writing(schema.accept) as connection:
+            held = queue.renew(connection, lease, until)
+        return dataclasses.replace(lease, until=until) if held else None
 
     def release(self, lease: Lease) -> None:
         with self._connections.writing(schema.accept) as connection:
