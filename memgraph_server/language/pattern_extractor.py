@@ -66,6 +66,7 @@ class PatternExtractor:
             relation=self._canonical(entry.ends if ending and entry.ends else entry.relation),
             tail=tail,
             valid_from=at,
+            valid_to=at + 1 if is_past and entry.kind == "event" else None,
             evidence_at=at,
             confidence=0.9,
             polarity=Polarity.ENDING if ending else Polarity.CLAIM,

@@ -11,6 +11,7 @@ from typing import Any
 
 import networkx as nx
 
+from memgraph_server.memory.facts import Fact
 from memgraph_server.memory.interval import Instant, isoformat
 from memgraph_server.memory.proposals import triple_text
 from memgraph_server.retrieval.evidence import (
@@ -52,8 +53,13 @@ def fact_line(fact: EvidenceFact) -> str:
     """`- [2023-05-07, 2023-06-01) Ann lives in Paris (0.95)`; an inference names its rule."""
     triple = triple_text(fact.head_name, fact.fact.relation, fact.tail_name)
     inferred = f", inferred: {fact.rule}" if fact.rule else ""
-    end = "now" if fact.fact.valid_to is None else _day(fact.fact.valid_to)
-    return f"- [{_day(fact.fact.valid_from)}, {end}) {_one_line(triple)} ({fact.confidence:.2f}{inferred})"
+    return f"- {_times(fact.fact)} {_one_line(triple)} ({fact.confidence:.2f}{inferred})"
+
+
+def _times(fact: Fact) -> str:
+    """Half-open, in days; what happened within a day has that day alone."""
+    start, end = _day(fact.valid_from), "now" if fact.valid_to is None else _day(fact.valid_to)
+    return f"[{start}]" if start == end else f"[{start}, {end})"
 
 
 def turn_line(turn: EvidenceTurn) -> str:

@@ -42,6 +42,11 @@ def test_a_state_in_the_present_holds_while_it_is_said() -> None:
     assert (one.ongoing, one.valid_from, one.evidence_at, one.turn_id) == (True, NOON, NOON, "t")
 
 
+def test_what_happened_does_not_go_on() -> None:
+    (bought,) = read("I bought a bike.").proposals
+    assert (bought.relation, bought.valid_from, bought.valid_to) == ("bought", NOON, NOON + 1)
+
+
 def test_a_span_is_where_the_turn_says_so() -> None:
     text = "Hello! I live in Paris."
     (one,) = read(text).proposals

@@ -20,9 +20,9 @@ CLAIMED = [
     ("I've lived here since 2019", "2019-01-01.. year instant stated observed"),
     ("I've lived here for two years now", "2021-05-08.. year instant stated observed"),
     ("I've lived here since last March", "2023-03-01.. month instant stated observed"),
-    # a range: a month or year that names the end stands for its first instant, a day is part of it
+    # a range: a month or a day that names the end is part of it, a year stands for its first instant
     ("I lived there from 2015 to 2018", "2015-01-01..2018-01-01 year year stated stated"),
-    ("I lived there from March to May 2021", "2021-03-01..2021-05-01 month month stated stated"),
+    ("I lived there from March to May 2021", "2021-03-01..2021-06-01 month month stated stated"),
     ("I was there from 3 to 5 May 2021", "2021-05-03..2021-05-06 day day stated stated"),
     ("I worked there over the past month", "2023-04-08..2023-05-08T13:56 month instant stated stated"),
     # only the end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import networkx as nx
 import pytest
@@ -42,6 +43,12 @@ def test_facts_come_dated_and_turns_in_the_order_they_were_said() -> None:
         "[1970-01-01T00:00:00Z] Ann: I live in Rome.",
         "[1970-01-02T00:00:00Z] Ann: No tea for me.",
     ]
+
+
+def test_what_happened_within_a_day_has_one_date() -> None:
+    told = evidence("I lost my keys.")
+    lost = EvidenceFact(fact("ann", "lost", "keys", start=DAY, end=DAY + 1), "Ann", "keys", ("t0",), "", 0.95)
+    assert "- [1970-01-02] Ann lost keys (0.95)" in serialize.text(replace(told, facts=(lost,)), 1000).splitlines()
 
 
 @given(st.lists(st.text(max_size=200), max_size=8), st.integers(0, 300))

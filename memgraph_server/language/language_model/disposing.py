@@ -26,7 +26,7 @@ from memgraph_server.language.language_model.forms import FactForm
 from memgraph_server.language.language_model.grounding import Span, is_said, sentence_of, span_of
 from memgraph_server.language.language_model.material import Readable, speaks_to_the_reader
 from memgraph_server.language.local_extractor.intents import intent_of
-from memgraph_server.language.local_extractor.timing import Manner, observed, placed
+from memgraph_server.language.local_extractor.timing import Manner, happened, observed, placed
 from memgraph_server.memory.dates import DateMention, claimed_interval, find_dates
 from memgraph_server.memory.dates.mention import ClaimedInterval
 from memgraph_server.memory.facts import Intent, Polarity
@@ -199,12 +199,15 @@ class _Fact:
             return claimed_interval(coming, at) or observed(at), False
         return placed(manner, dates, at)
 
+    def _undated(self, interval: ClaimedInterval) -> bool:
+        return interval in (observed(self.said.turn.at), happened(self.said.turn.at))
+
     # -- what is claimed
 
     def _claim(self, head: str, relation: str, tail: str) -> Proposal:
         manner, event = self._manner(relation), self.registry.is_event(relation)
         interval, ongoing = self._placed(manner)
-        over = manner in {Manner.PAST_STATE, Manner.EVENT} and not event and interval == observed(self.said.turn.at)
+        over = manner in {Manner.PAST_STATE, Manner.EVENT} and not event and self._undated(interval)
         if over:  # it held some time before: not now, and nobody said when
             relation = f"formerly_{relation}" if slug(self.fact.relation) == relation else slug(self.fact.relation)
         confidence = self._confidence(PLAIN)

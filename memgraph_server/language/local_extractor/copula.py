@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memgraph_server.language.local_extractor.clauses import Clause
+from memgraph_server.language.local_extractor.complements import dates_of
 from memgraph_server.language.local_extractor.drafts import Draft
 from memgraph_server.language.local_extractor.page import Page
 from memgraph_server.language.local_extractor.phrases import (
@@ -31,6 +32,7 @@ from memgraph_server.language.local_extractor.scene import FIRST, SECOND, Phrase
 from memgraph_server.language.local_extractor.tables import tables
 from memgraph_server.language.local_extractor.timing import Manner
 from memgraph_server.language.local_extractor.wording import words
+from memgraph_server.memory.dates.mention import DateKind
 
 #: Verbs that link their subject to what it is.
 LINKING = frozenset({"be", "become", "feel", "turn", "stay", "remain"})
@@ -46,6 +48,11 @@ _PLACES = {"from": "from", "into": "interested in", "at": "is at", "in": "is in"
            "near": "is near"}  # fmt: skip
 #: What somebody is on, beside a figure of speech ("on track").
 _ON = frozenset("leave diet medication vacation holiday team committee board trip antibiotic".split())
+#: What "I became" and "I turned" begin, rather than what is over.
+_BECOMING = frozenset({"become", "turn"})
+_BECOME = frozenset({"occupation", "relationship status", "age", "nationality"})
+#: Organisations where one is to learn, not to work.
+_SCHOOLS = re.compile(r"\b(?:school|university|college|academy|institute|uni)\b", re.IGNORECASE)
 _WEAK_PREPOSITIONS = frozenset({"on", "for", "about", "like", "at", "with"})
 
 
@@ -67,6 +74,8 @@ def read_copula(page: Page, clause: Clause, heads: list[Phrase]) -> Iterator[Dra
 def _draft(
     clause: Clause, head: Phrase, relation: str, tail: Phrase, salience: float = 0.6, *, exact: bool = False
 ) -> Draft:
+    if clause.lemma in _BECOMING and clause.mood.past and not clause.mood.negated and relation in _BECOME:
+        return Draft(head, relation, tail, clause.mood.certainty, Manner.START, clause.tokens, salience=salience)
     past = clause.mood.tense == "past" or relation == "visited"
     if clause.mood.negated:
         relation = f"not {relation}"
@@ -194,7 +203,7 @@ def _led_away(preposition: Any) -> bool:
 
 
 def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
-    relation = _PLACES.get(token.lower_)
+    relation = "works at" if _employed(page, clause, token) else _PLACES.get(token.lower_)
     if token.lower_ == "to" and clause.mood.tense == "perfect":
         relation = "visited"
     target = next((c for c in token.children if c.dep_ in {"pobj", "pcomp"}), None)
@@ -204,6 +213,18 @@ def _preposition(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterat
         return
     for tail in noun_phrases(page, target, head.text):
         yield _draft(clause, head, relation, tail, 0.4 if token.lower_ in _WEAK_PREPOSITIONS else 0.7)
+
+
+def _employed(page: Page, clause: Clause, preposition: Any) -> bool:
+    """ "I've been at Siemens since 2018": at an organisation for so long is working there."""
+    lasting = any(d.kind in {DateKind.SINCE, DateKind.DURATION} for d in dates_of(page, clause))
+    named = any(c.ent_type_ == "ORG" and not _SCHOOLS.search(c.text) for c in preposition.children)
+    return (
+        clause.lemma == "be"
+        and clause.mood.tense == "perfect"
+        and preposition.lower_ in {"at", "with"}
+        and (lasting and named)
+    )
 
 
 def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:

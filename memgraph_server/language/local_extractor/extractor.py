@@ -25,7 +25,7 @@ from memgraph_server.language.local_extractor.parsing import Parser
 from memgraph_server.language.local_extractor.readable import READ_LIMIT, Passage, passages, without_recalled
 from memgraph_server.language.local_extractor.reader import read_page, remember
 from memgraph_server.language.local_extractor.scene import Phrase, Scene, scene_of
-from memgraph_server.language.local_extractor.timing import Manner, observed, placed
+from memgraph_server.language.local_extractor.timing import Manner, happened, placed
 from memgraph_server.language.port import Extraction, TurnInContext
 from memgraph_server.memory.dates import find_dates
 from memgraph_server.memory.facts import Intent, Polarity
@@ -35,7 +35,7 @@ from memgraph_server.memory.relations import Registry
 from memgraph_server.memory.turns import Role, Turn
 
 #: Recorded as `source` with every assertion; a change of rules that changes facts raises the number.
-NAME = "local/2"
+NAME = "local/3"
 #: Facts of one turn, the most salient first: of a turn of conversation, and of a long answer with lists.
 MOST_FACTS = 8
 MOST_OF_LISTS = 12
@@ -129,12 +129,8 @@ class LocalExtractor:
             return slug(draft.relation)
         if self._registry is None or draft.polarity is Polarity.ENDING:
             return known
-        if (known in _OF_PEOPLE and draft.head.type != "person") or (known == "age" and not _has_number(draft.tail)):
+        if _unfit(known, draft) or _figure_of_speech(known, draft):
             return slug(draft.relation)
-        if _figure_of_speech(known, draft):
-            return slug(draft.relation)
-        if known in _OF_VERBS and not draft.relation.replace("_", " ").endswith(" to"):
-            return slug(draft.relation)  # "plan events" is no plan to do something
         event = self._registry.is_event(known)
         past_state = draft.manner is Manner.EVENT and not event
         habit = draft.manner is Manner.STATE and event
@@ -192,13 +188,32 @@ def _talks_of_partner(draft: Draft, scene: Scene) -> bool:
 _OF_VERBS = frozenset({"plans_to", "wants_to", "needs_to", "hopes_to", "tries_to", "learns_to", "decided_to"})
 _PLACED = re.compile(r"\b(?:in|at|to|from|on|resides?|home|hometown)\b|lives_in")
 #: Relations that only people have, whatever a verb is made to mean ("desserts that work for everyone").
-_OF_PEOPLE = frozenset({"works_at", "lives_in", "occupation", "married_to", "dating", "reports_to", "studies_at"})
+_OF_PEOPLE = frozenset(
+    {"works_at", "lives_in", "occupation", "married_to", "dating", "reports_to", "studies_at", "member_of"}
+)
+#: Relations that two people have ("I dated the note"), and those whose tail is a number ("I weigh my options").
+_BETWEEN_PEOPLE = frozenset({"dating", "married_to", "engaged_to"})
+_OF_NUMBERS = frozenset({"age", "weight", "height", "salary"})
+
+
+def _unfit(known: str, draft: Draft) -> bool:
+    """Whether head or tail is not of the kind that the registry's relation is about."""
+    return (
+        (known in _OF_PEOPLE and draft.head.type != "person")
+        or (known in _OF_NUMBERS and not _has_number(draft.tail))
+        or (known in _BETWEEN_PEOPLE and not _may_be_somebody(draft.tail))
+        or (known in _OF_VERBS and not draft.relation.replace("_", " ").endswith(" to"))  # "plan events"
+    )
 
 
 def _figure_of_speech(known: str, draft: Draft) -> bool:
     """ "Keeping track of it" continues nothing, "living my true self" is nowhere."""
     activity = draft.tail is not None and draft.tail.type == "activity"
     return (known == "continues" and not activity) or (known == "lives_in" and not _PLACED.search(draft.relation))
+
+
+def _may_be_somebody(tail: Phrase | None) -> bool:
+    return tail is None or tail.type == "person" or tail.text[:1].isupper()
 
 
 def _has_number(tail: Phrase | None) -> bool:
@@ -252,12 +267,13 @@ def _page(turn: Turn, passage: Passage, doc: Any, scene: Scene) -> Page:
 
 def _said(turn: Turn, speaker: str, relation: str, tail: str, span: tuple[int, int] | None) -> Proposal:
     """That the speaker shared or suggested something in this turn."""
-    interval = observed(turn.at)
+    interval = happened(turn.at)
     return Proposal(
         head=speaker,
         relation=relation,
         tail=tail,
         valid_from=interval.valid_from,
+        valid_to=interval.valid_to,
         evidence_at=turn.at,
         confidence=0.92,
         intent=Intent.FACT,

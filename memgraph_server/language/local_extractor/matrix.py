@@ -240,9 +240,9 @@ def used_to(page: Page, clause: Clause, heads: list[Phrase], verb: Any) -> Itera
         pairs = _what(page, verb, head)
         for more, tail in pairs:
             relation = " ".join(w for w in ("used to", verb.lemma_.lower(), more) if w)
-            yield Draft(head, relation, tail, clause.mood.certainty, Manner.EVENT, clause.tokens, salience=0.8)
+            yield Draft(head, relation, tail, clause.mood.certainty, Manner.PAST_STATE, clause.tokens, salience=0.8)
         if not pairs and (phrase := verb_phrase(page, verb, "base")):
-            yield Draft(head, "used to", phrase, clause.mood.certainty, Manner.EVENT, clause.tokens, salience=0.7)
+            yield Draft(head, "used to", phrase, clause.mood.certainty, Manner.PAST_STATE, clause.tokens, salience=0.7)
         yield from ended(page, clause, head, verb)
 
 

@@ -7,12 +7,14 @@
 | a start, dated ("moved to Rome in June") | the date          | open            | yes     | stated   |
 | an event, dated ("went there on Friday") | the date          | its end         | no      | stated   |
 | a past state, dated ("lived there 2015") | the date          | its end         | no      | stated   |
-| an event, undated ("I went there")       | the turn          | open            | no      | observed |
+| an event, undated ("I went there")       | the turn          | the next instant | no     | observed |
 | a meeting to come ("on Monday I have …") | the date          | its end         | no      | stated   |
 | a plan, a wish, dated or not             | the turn          | open            | yes     | observed |
 
-An undated event is known to have happened from the turn on; nothing is said of the day it happened. A date that does
-not fit the tense (a past date of a present state) is left alone: misdated is worse than undated.
+Nothing is said of when an undated event happened, so it is true when it is said: at the turn's own instant, and not
+from then on ("I lost my keys" is no state). A date that does not fit the tense (a past date of a present state) is left
+alone: misdated is worse than undated. What stays true of somebody whose life has moved on ("used to", "was born") is a
+state or a start, not an event.
 """
 
 from __future__ import annotations
@@ -39,18 +41,24 @@ def observed(at: Instant) -> ClaimedInterval:
     return ClaimedInterval(at, None, Precision.INSTANT, Precision.INSTANT, Basis.OBSERVED, Basis.OBSERVED)
 
 
+def happened(at: Instant) -> ClaimedInterval:
+    """At the turn's own instant, the only one that is vouched for; intervals are half-open."""
+    return ClaimedInterval(at, at + 1, Precision.INSTANT, Precision.INSTANT, Basis.OBSERVED, Basis.OBSERVED)
+
+
 def placed(manner: Manner, dates: list[DateMention], at: Instant) -> tuple[ClaimedInterval, bool]:
     """The interval of a claim said at `at`, and whether it is ongoing. `dates`: those of its clause, in order."""
     ongoing = manner in {Manner.STATE, Manner.START, Manner.PLAN}
     if manner is Manner.PLAN:
         return observed(at), True
     date = next((d for d in dates if d.placed and _fits(manner, d, at)), None)
+    undated = happened(at) if manner is Manner.EVENT else observed(at)
     if date is None:
-        return observed(at), ongoing
+        return undated, ongoing
     since = date.kind is DateKind.SINCE
     interval = claimed_interval(date, at, ongoing=manner in {Manner.START, Manner.COMING} or since)
     if interval is None:
-        return observed(at), ongoing
+        return undated, ongoing
     return interval, (manner in {Manner.STATE, Manner.START}) and interval.valid_to is None
 
 

@@ -232,6 +232,8 @@ def _passive(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     """ "He is called Max", "I got married", "I was promoted to manager"."""
     verb, mood = clause.verb, clause.mood
     manner = Manner.EVENT if mood.past else Manner.STATE
+    if verb.lemma_ == "bear" and mood.past:
+        manner = Manner.START  # where and when somebody was born stays true
     if verb.lemma_ in {"call", "name"}:
         for o in clause.children("oprd", "attr", "dobj"):
             yield from _said(clause, head, "named", noun_phrases(page, o), Manner.STATE)

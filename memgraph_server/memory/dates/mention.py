@@ -91,8 +91,8 @@ def claimed_interval(mention: DateMention, at: Instant, *, ongoing: bool = False
     POINT: `[start, end)`: an event happened within it, a state held in it. `ongoing`: it began then and goes on
         ("I moved to Boston in June"): `[start, open)`.
     SINCE: `[start, open)`.
-    RANGE: `[start, …)`. A month or a year that names the end stands for its first instant, as everywhere in the model
-        ("from 2015 to 2018" ends at 2018, precision year); a day that names it is still part of it.
+    RANGE: `[start, …)`. A month or a day that names the end is still part of it ("from March to May" ends with May); a
+        year stands for its first instant ("from 2015 to 2018" ends at 2018, precision year: when in 2018 is not said).
     UNTIL: up to the first instant of what names the end (a day that "by" or "through" names is part of it). The start
         is not said: `at`, where the end is still to come, else one unit of the end's precision before the end, the
         least that the words vouch for; basis observed.
@@ -110,7 +110,9 @@ def claimed_interval(mention: DateMention, at: Instant, *, ongoing: bool = False
 
 
 def _state_end(mention: DateMention) -> Instant | None:
-    coarse = mention.end_precision in (Precision.MONTH, Precision.YEAR)
+    coarse = mention.end_precision is Precision.YEAR or (
+        mention.end_precision is Precision.MONTH and mention.kind is not DateKind.RANGE
+    )
     return mention.end_named if coarse and mention.end_named is not None else mention.end
 
 

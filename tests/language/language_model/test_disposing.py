@@ -114,7 +114,7 @@ def test_names_from_around_the_turn_count_where_it_refers_back(text: str, kept: 
         ("I visited Paris last Friday.", "last Friday", "event", "visited", ("2023-05-05", "2023-05-06", False)),
         ("I visited Paris last Friday.", "2023-05-01", "event", "visited", ("2023-05-05", "2023-05-06", False)),
         ("I visited Paris last Friday.", "", "event", "visited", ("2023-05-05", "2023-05-06", False)),
-        ("I visited Paris.", "yesterday", "event", "visited", ("2023-05-08", None, False)),
+        ("I visited Paris.", "yesterday", "event", "visited", ("2023-05-08", "2023-05-08", False)),
         ("I lived in Paris from 2015 to 2018.", "from 2015 to 2018", "past", "lived_in",
          ("2015-01-01", "2018-01-01", False)),
         ("I will visit Paris next Friday.", "next Friday", "event", "visited", ("2023-05-19", "2023-05-20", False)),
