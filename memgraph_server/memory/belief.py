@@ -90,8 +90,8 @@ def _derived(
     bids = chain.from_iterable(map(bid, assertive, map(_own_end, assertive)))
     tentative = chain.from_iterable(map(bid, hedged, settle(hedged, assertive) if single else map(_own_end, hedged)))
     strata = {
-        Stratum.STABLE: (assertive, runs(bids, ends(known, threshold), single=single)),
-        Stratum.SPECULATIVE: (hedged, runs(tentative, ends(known), single=False)),
+        Stratum.STABLE: (assertive, runs(bids, ends(known, threshold), single=single) if assertive else []),
+        Stratum.SPECULATIVE: (hedged, runs(tentative, ends(known), single=False) if hedged else []),
     }
     found = [
         (fact, of_tail)

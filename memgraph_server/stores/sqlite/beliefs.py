@@ -13,7 +13,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.belief import as_endings
@@ -36,6 +36,9 @@ from memgraph_server.stores.sqlite.vectors import (
     write_triple_vector,
     write_turn_vectors,
 )
+
+#: (name, type) pairs.
+Names: TypeAlias = Sequence[tuple[str, str]]
 
 
 class RelationTable(Protocol):
@@ -60,7 +63,6 @@ class Beliefs:
     space: Space
     answers: Answers = field(init=False)
     _single: dict[str, bool] = field(default_factory=dict)
-    _said: dict[str, Named] = field(default_factory=dict)  # by normalized name
     _standing: dict[int, tuple[str, str]] = field(default_factory=dict)  # id and name by handle
     _stored_space: StoredSpace | None = None
 
@@ -69,19 +71,20 @@ class Beliefs:
 
     # -- claims
 
-    def assert_all(self, proposals: Sequence[Proposal], vectors: Mapping[str, Floats]) -> list[str]:
-        """Ids in order. Raises InvalidInput, Conflict."""
+    def assert_all(
+        self, proposals: Sequence[Proposal], vectors: Mapping[str, Floats], *, turn: int = 0, mentions: Names = ()
+    ) -> list[str]:
+        """Ids in order. `mentions`: names and types that the turn names, whether or not it says anything of them.
+        Raises InvalidInput, Conflict."""
         for proposal in proposals:
             check_proposal(proposal)
-        said = self._named(_names(proposals))
+        place = (self.namespace, self.name)
+        said = entities.ensure_entities(self.connection, place, [*_names(proposals), *mentions], self.stamp)
+        self._standing |= {one.handle: (one.id, one.name) for one in said.values()}
+        handles = {said[normalized_name(name)].handle for name, _ in mentions}
+        query = "INSERT OR IGNORE INTO mention (namespace, entity, turn) VALUES (?, ?, ?)"
+        self.connection.executemany(query, ((self.namespace, handle, turn) for handle in sorted(handles)))
         return [self._assert_one(proposal, said, vectors) for proposal in proposals]
-
-    def _named(self, names: Iterable[tuple[str, str]]) -> Mapping[str, Named]:
-        """The entities of these names and types, made where new, among all that this write has named."""
-        found = entities.ensure_entities(self.connection, (self.namespace, self.name), names, self.stamp)
-        self._standing |= {one.handle: (one.id, one.name) for one in found.values()}
-        self._said |= found
-        return self._said
 
     def _assert_one(self, proposal: Proposal, said: Mapping[str, Named], vectors: Mapping[str, Floats]) -> str:
         """Its id, also where the very same is known already."""
@@ -111,15 +114,6 @@ class Beliefs:
         self._place(placed)
         self._revise(placed, self._as_counted(placed, proposal.intent, proposal.turn_id), present=True)
         return identifier
-
-    def mention(self, turn: int, mentions: Sequence[tuple[str, str]]) -> None:
-        """Entities that a turn names, whether or not it says anything of them."""
-        if not mentions:
-            return
-        said = self._named(mentions)
-        handles = {said[normalized_name(name)].handle for name, _ in mentions}
-        query = "INSERT OR IGNORE INTO mention (namespace, entity, turn) VALUES (?, ?, ?)"
-        self.connection.executemany(query, ((self.namespace, handle, turn) for handle in sorted(handles)))
 
     def embed(self, turn: int, vectors: TurnVectors | None) -> None:
         if vectors is not None:

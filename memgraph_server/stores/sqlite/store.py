@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.facts import Entity, Intent
@@ -50,7 +51,10 @@ from memgraph_server.stores.sqlite.beliefs import Beliefs, RelationTable, cardin
 from memgraph_server.stores.sqlite.connection import Connections
 from memgraph_server.stores.sqlite.erase import erase, shred
 from memgraph_server.stores.sqlite.neighbours import Search
-from memgraph_server.stores.sqlite.vectors import Indexes, Space, write_turn_vectors
+from memgraph_server.stores.sqlite.vectors import Indexes, Space
+
+if TYPE_CHECKING:
+    from memgraph_server.stores.records import Record
 
 #: What is believed now, at any valid time.
 _NOW = AsOf()
@@ -105,8 +109,7 @@ class SqliteStore:
         check_name(namespace, "namespace")
         check_instant(now, "now")
         with self._connections.writing(schema.accept) as connection:
-            number = namespaces.ensure(connection, namespace, now)
-            stamp = namespaces.stamp(connection, number, now)
+            number, stamp = namespaces.enter(connection, namespace, now)
             yield Beliefs(connection, number, namespace, stamp, self._registry, self._space)
 
     def _any(self) -> AbstractContextManager[Connection]:
@@ -159,9 +162,8 @@ class SqliteStore:
             if turn is None:
                 return False
             proposals = [_of_turn(proposal, outcome.turn_id) for proposal in outcome.proposals]
-            beliefs.assert_all(proposals, outcome.triple_vectors)
-            beliefs.mention(turn, outcome.mentions)
-            write_turn_vectors(beliefs.connection, beliefs.namespace, turn, outcome.vectors, self._space)
+            beliefs.assert_all(proposals, outcome.triple_vectors, turn=turn, mentions=outcome.mentions)
+            beliefs.embed(turn, outcome.vectors)
             queue.finish(beliefs.connection, turn)
             return True
 
@@ -345,6 +347,28 @@ class SqliteStore:
             return search.sample_turns(connection, number, check_limit(count))
 
     # -- moving and erasing
+
+    def dump(self, namespace: str) -> Iterator[Record]:
+        from memgraph_server.stores.sqlite import moving
+
+        with self._read(namespace) as (connection, number):
+            if number == namespaces.NOWHERE:
+                raise NotFound(f"there is no namespace {namespace!r}")
+            yield from moving.dump(connection, number, namespace)
+
+    def load(self, namespace: str, records: Iterable[Record]) -> bool:
+        from memgraph_server.stores import records as form
+        from memgraph_server.stores.consistency import consistent
+        from memgraph_server.stores.sqlite import moving
+
+        check_name(namespace, "namespace")
+        _, given = form.begun(namespace, consistent(records))
+        with self._connections.writing(schema.accept) as connection:
+            if namespaces.find(connection, namespace) == namespaces.NOWHERE:
+                moving.load(connection, given, space=self._space, antonym=self._registry.antonym)
+                return True
+        form.require_same(namespace, self.dump(namespace), given)
+        return False
 
     def erase(self, namespace: str, *, now: Instant) -> dict[str, int]:  # noqa: ARG002  the port's
         with self._write(namespace) as (connection, number):

@@ -37,7 +37,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class Arrival:
     """A new turn with its place in the tables."""
 
     prepared: Prepared
@@ -72,14 +72,14 @@ def append(
     known = _known(connection, namespace, turns)
     fresh = _fresh(given, known)
     stamp = namespaces.stamp(connection, namespace, now)
-    arrivals = _arrivals(connection, namespace, fresh)
-    _write_turns(connection, namespace, arrivals, stamp)
-    _write_postings(connection, namespace, arrivals)
-    _note_sessions(connection, namespace, arrivals, stamp)
-    handles = known | {arrival.turn.id: arrival.handle for arrival in arrivals}
+    arriving = arrivals(connection, namespace, fresh)
+    write_turns(connection, namespace, arriving, [stamp] * len(arriving))
+    write_postings(connection, namespace, arriving)
+    note_sessions(connection, namespace, arriving, stamp)
+    handles = known | {arrival.turn.id: arrival.handle for arrival in arriving}
     members = [handles[turn.id] for turn in turns]
     _write_job(connection, namespace, job_id, key=key, members=members, stamp=stamp)
-    new = {arrival.turn.id for arrival in arrivals}
+    new = {arrival.turn.id for arrival in arriving}
     return StoredTurns(
         job(connection, namespace, job_id),
         tuple(prepared.turn.id for prepared in fresh),
@@ -115,7 +115,7 @@ def _known(connection: sqlite3.Connection, namespace: int, turns: Sequence[Turn]
     for turn in turns:
         if turn.id in stored and content(stored[turn.id]) != content(turn):
             raise Conflict(f"turn {turn.id!r} is stored already with other content", field="id")
-    return handles(connection, namespace, list(stored))
+    return handles(connection, namespace, list(stored)) if stored else {}
 
 
 def _fresh(given: Sequence[Prepared], known: dict[str, int]) -> list[Prepared]:
@@ -130,17 +130,17 @@ def _fresh(given: Sequence[Prepared], known: dict[str, int]) -> list[Prepared]:
     return list(fresh.values())
 
 
-def _arrivals(connection: sqlite3.Connection, namespace: int, fresh: Sequence[Prepared]) -> list[_Arrival]:
+def arrivals(connection: sqlite3.Connection, namespace: int, fresh: Sequence[Prepared]) -> list[Arrival]:
     sessions = _sessions(connection, namespace, {prepared.turn.session_id: None for prepared in fresh})
     query = "SELECT turns FROM namespace WHERE id = ?"
     ordinal = connection.execute(query, (namespace,)).fetchone()[0]
     handle = namespaces.next_number(connection, "turn")
-    arrivals = []
+    placed = []
     for index, prepared in enumerate(fresh):
         session, position = sessions[prepared.turn.session_id]
         sessions[prepared.turn.session_id] = (session, position + 1)
-        arrivals.append(_Arrival(prepared, handle + index, ordinal + index, session, position))
-    return arrivals
+        placed.append(Arrival(prepared, handle + index, ordinal + index, session, position))
+    return placed
 
 
 def _sessions(connection: sqlite3.Connection, namespace: int, ids: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -154,7 +154,10 @@ def _sessions(connection: sqlite3.Connection, namespace: int, ids: Iterable[str]
     return found
 
 
-def _write_turns(connection: sqlite3.Connection, namespace: int, arrivals: Sequence[_Arrival], stamp: Instant) -> None:
+def write_turns(
+    connection: sqlite3.Connection, namespace: int, arrivals: Sequence[Arrival], recorded: Sequence[Instant]
+) -> None:
+    """`recorded`: when each was, in the same order."""
     connection.executemany(
         """
         INSERT INTO turn (handle, namespace, id, ordinal, session, position, role, speaker, at, utc_offset_minutes,
@@ -172,22 +175,25 @@ def _write_turns(connection: sqlite3.Connection, namespace: int, arrivals: Seque
                 arrival.turn.speaker,
                 arrival.turn.at,
                 arrival.turn.utc_offset_minutes,
-                stamp,
+                recorded_at,
                 arrival.prepared.length,
                 arrival.prepared.characters,
                 json.dumps(arrival.turn.captions, ensure_ascii=False) if arrival.turn.captions else "[]",
                 arrival.turn.text,
             )
-            for arrival in arrivals
+            for arrival, recorded_at in zip(arrivals, recorded, strict=True)
         ),
     )
     connection.executemany(
         "INSERT INTO reading (turn, namespace, session, position, state, due_at) VALUES (?, ?, ?, ?, 'pending', ?)",
-        ((arrival.handle, namespace, arrival.session, arrival.position, stamp) for arrival in arrivals),
+        (
+            (arrival.handle, namespace, arrival.session, arrival.position, recorded_at)
+            for arrival, recorded_at in zip(arrivals, recorded, strict=True)
+        ),
     )
 
 
-def _write_postings(connection: sqlite3.Connection, namespace: int, arrivals: Sequence[_Arrival]) -> None:
+def write_postings(connection: sqlite3.Connection, namespace: int, arrivals: Sequence[Arrival]) -> None:
     """In the order of the index, so that a large call fills its pages one after another."""
     counts = [(term, arrival.handle, n) for arrival in arrivals for term, n in arrival.prepared.counts.items()]
     connection.executemany(
@@ -206,9 +212,7 @@ def _write_postings(connection: sqlite3.Connection, namespace: int, arrivals: Se
     connection.execute(query, (len(arrivals), words, namespace))
 
 
-def _note_sessions(
-    connection: sqlite3.Connection, namespace: int, arrivals: Sequence[_Arrival], stamp: Instant
-) -> None:
+def note_sessions(connection: sqlite3.Connection, namespace: int, arrivals: Sequence[Arrival], stamp: Instant) -> None:
     """Next positions, who speaks, and that the session has something due."""
     added = Counter(arrival.session for arrival in arrivals)
     connection.executemany(
