@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -103,29 +104,57 @@ def iter_batches(proposals: Iterable[Proposal], size: int) -> Iterator[list[Prop
         yield group
 
 
-def growth(folder: Path, sizes: Sequence[int], samples: int) -> Iterator[tuple[object, ...]]:
-    store = open_store(folder, "growth")
-    size, first = 0, None
-    for wanted in sizes:
-        fill(store, crowd(size, wanted))
-        size = wanted
-        ordinary = measured(partial(apply_to_anybody, store, size), samples)
-        hub = measured(partial(apply_to_hub, store, size), samples)
-        asked = hub_question(store, samples)
-        first = first or (ordinary, hub, asked)
-        for what, spent, base in zip(
-            ("anybody", "the hub", "hub's neighbours"), (ordinary, hub, asked), first, strict=True
-        ):
-            yield what, size, spent.wall, spent.cpu, spent.wall / base.wall, spent.cpu / base.cpu
-    store.close()
+def growth(folder: Path, sizes: Sequence[int], samples: int, rounds: int) -> Iterator[tuple[object, ...]]:
+    """A store of each size, measured in turn, round after round, so that a slow moment of the machine meets them all.
+    Stores that are there already are used again."""
+    stores = {size: open_grown(folder, size, [*sizes[:index], size]) for index, size in enumerate(sizes)}
+    spent: dict[int, list[list[Spent]]] = {size: [] for size in sizes}
+    for number in range(rounds):
+        for size, store in stores.items():
+            mark = f"{size}_{number}_{time.time_ns()}"
+            ordinary = measured(partial(apply_to_anybody, store, mark), samples)
+            hub = measured(partial(apply_to_hub, store, mark), samples)
+            spent[size].append([ordinary, hub, hub_question(store, samples)])
+    for store in stores.values():
+        store.close()
+    for index, what in enumerate(("anybody", "the hub", "hub's neighbours")):
+        base = middle(each[index] for each in spent[sizes[0]])
+        for size in sizes:
+            here = middle(each[index] for each in spent[size])
+            yield what, size, here.wall, here.cpu, here.wall / base.wall, here.cpu / base.cpu
 
 
-def apply_to_anybody(store: SqliteStore, size: int, index: int) -> None:
-    apply_one(store, f"new{size}_{index // 10}", "likes", f"y{size}_{index}")
+def middle(spent: Iterable[Spent]) -> Spent:
+    each = list(spent)
+    return Spent(statistics.median(one.wall for one in each), statistics.median(one.cpu for one in each))
 
 
-def apply_to_hub(store: SqliteStore, size: int, index: int) -> None:
-    apply_one(store, "Hub", f"new{size}_{index // 10}", f"z{size}_{index}")
+def open_grown(folder: Path, size: int, sizes: Sequence[int]) -> SqliteStore:
+    """A store of `size` facts, grown out of a copy of the next smaller one where that is there."""
+    name, smaller = f"growth_{size}", (sizes[-2] if len(sizes) > 1 else 0)
+    if not (folder / f"{name}.db").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.part.db").unlink(missing_ok=True)
+        if smaller:
+            copied(folder / f"growth_{smaller}.db", folder / f"{name}.part.db")
+        store = open_store(folder, f"{name}.part")
+        fill(store, crowd(smaller, size))
+        store.close()
+        (folder / f"{name}.part.db").rename(folder / f"{name}.db")
+    return open_store(folder, name)
+
+
+def copied(source: Path, target: Path) -> None:
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
+        one.backup(other)
+
+
+def apply_to_anybody(store: SqliteStore, mark: str, index: int) -> None:
+    apply_one(store, f"new{mark}_{index // 10}", "likes", f"y{mark}_{index}")
+
+
+def apply_to_hub(store: SqliteStore, mark: str, index: int) -> None:
+    apply_one(store, "Hub", f"new{mark}_{index // 10}", f"z{mark}_{index}")
 
 
 def apply_one(store: SqliteStore, head: str, relation: str, tail: str) -> None:
@@ -293,8 +322,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--key", type=int, default=10_000, help="assertions of the large key")
     parser.add_argument("--turns", type=int, default=400)
     parser.add_argument(
-        "--rounds", type=int, default=3, help="of the comparison with raw rows; the middle one is shown"
+        "--rounds", type=int, default=3, help="of the first and the last table; the middle one is shown"
     )
+    parser.add_argument("--keep", type=Path, help="where the filled stores of the growth table are kept and used again")
     parser.add_argument("--samples", type=int, default=40)
     parser.add_argument("--folder", type=Path, help="where the stores are made; a temporary folder by default")
     parser.add_argument(
@@ -311,7 +341,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             show("Applying one assertion", heads, large_keys(folder, 10, given.key, given.samples))
         if "growth" in given.only:
             heads = ("who", "facts", "wall ms", "cpu ms", "wall ratio", "cpu ratio")
-            show("One more fact", heads, growth(folder, given.sizes, given.samples))
+            kept = given.keep or folder
+            show("One more fact", heads, growth(kept, given.sizes, given.samples, given.rounds))
     return 0
 
 
