@@ -2,7 +2,9 @@
 
 Rules: every setting is the variable `MEMGRAPH_SERVER_` + its name in capitals; a command-line option of the same name
 wins over the variable; an unknown variable with the prefix is refused, since it is a misspelt one; an invalid value is
-an error that names the variable and says what it may be. `describe()` is where docs and `doctor` get their tables from.
+an error that names the variable and says what it may be. A secret may also be in a file, named by its variable with
+`_FILE` behind it, as container platforms hand secrets over: an environment is inherited, shown and logged, a file is
+not. `describe()` is where docs and `doctor` get their tables from.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from memgraph_server.errors import InvalidInput
 PREFIX = "MEMGRAPH_SERVER_"
 #: How the address of a Neo4j begins; with +s and +ssc the connection is encrypted.
 NEO4J = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
+
+#: Characters; whoever names another file by mistake does not read all of it.
+_LONGEST_SECRET = 65_536
 
 Check = Callable[[str], Any]
 
@@ -211,6 +216,7 @@ class Settings:
     def read(cls, environ: Mapping[str, str], **options: Any) -> Settings:
         """From variables, then from options that are not None. Raises InvalidSetting."""
         known = {PREFIX + field.name.upper(): field for field in dataclasses.fields(cls)}
+        environ = _with_secrets_of_files(environ, known)
         unknown = sorted(name for name in environ if name.startswith(PREFIX) and name not in known)
         if unknown:
             raise InvalidSetting(f"{unknown[0]} is no setting; known are {', '.join(known)}", field=unknown[0])
@@ -239,6 +245,32 @@ class Settings:
         return is_loopback(self.host)
 
 
+def _with_secrets_of_files(environ: Mapping[str, str], known: Mapping[str, dataclasses.Field[Any]]) -> dict[str, str]:
+    """The same variables, each `…_FILE` of a secret replaced by what is in that file. Raises InvalidSetting."""
+    found = dict(environ)
+    for name, field in known.items():
+        variable = f"{name}_FILE"
+        path = found.pop(variable, "") if field.metadata["secret"] else ""
+        if path and name in found:
+            raise InvalidSetting(f"{name} and {variable} are both set; keep one", field=variable)
+        if path:
+            found[name] = _secret_in(path, variable)
+    return found
+
+
+def _secret_in(path: str, variable: str) -> str:
+    """Without the line break that editors and `echo` put behind it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(_LONGEST_SECRET).removesuffix("\n").removesuffix("\r")
+    except (OSError, ValueError) as error:
+        raise InvalidSetting(
+            f"{variable}={path[:100]!r} cannot be read ({type(error).__name__}): "
+            "name a text file with the secret alone, readable by this process",
+            field=variable,
+        ) from None
+
+
 def _checked(name: str, field: dataclasses.Field[Any], text: str) -> Any:
     try:
         return field.metadata["check"](text)
@@ -261,9 +293,14 @@ def describe(settings: Settings | None = None) -> list[tuple[str, str, str]]:
     """(variable, value or default, meaning) of every setting."""
     shown = settings or Settings()
     return [
-        (PREFIX + field.name.upper(), _shown(getattr(shown, field.name), field), field.metadata["about"])
+        (PREFIX + field.name.upper(), _shown(getattr(shown, field.name), field), _about(field))
         for field in dataclasses.fields(Settings)
     ]
+
+
+def _about(field: dataclasses.Field[Any]) -> str:
+    in_file = f" (or {PREFIX}{field.name.upper()}_FILE, the file that holds it)"
+    return str(field.metadata["about"]) + (in_file if field.metadata["secret"] else "")
 
 
 def _shown(value: Any, field: dataclasses.Field[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,48 @@ def test_an_option_wins_over_a_variable_and_a_missing_one_does_not() -> None:
     environ = {"MEMGRAPH_SERVER_PORT": "1234", "MEMGRAPH_SERVER_HOST": "::1"}
     settings = Settings.read(environ, port=99, host=None)
     assert (settings.port, settings.host) == (99, "::1")
+
+
+def test_a_secret_may_be_in_a_file(tmp_path: Path) -> None:
+    file, secret = tmp_path / "password", "pässwörd 1"
+    file.write_text(secret + "\n", "utf-8")
+    assert Settings.read({"MEMGRAPH_SERVER_NEO4J_PASSWORD_FILE": str(file)}).neo4j_password == secret
+
+
+def test_the_file_of_a_secret_that_is_set_to_nothing_is_as_if_it_were_not_set() -> None:
+    environ = {"MEMGRAPH_SERVER_NEO4J_PASSWORD": "here"}
+    assert Settings.read({**environ, "MEMGRAPH_SERVER_NEO4J_PASSWORD_FILE": ""}) == Settings.read(environ)
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe", b"hidden\x00word", b"two\nlines"])
+def test_a_file_that_cannot_be_the_secret_is_an_error_that_does_not_show_it(
+    content: bytes | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "password"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(InvalidSetting, match="MEMGRAPH_SERVER_NEO4J_PASSWORD") as caught:
+        Settings.read({"MEMGRAPH_SERVER_NEO4J_PASSWORD_FILE": str(file)})
+    assert not any(word in caught.value.message for word in ("hidden", "two"))
+
+
+def test_a_secret_is_either_in_a_variable_or_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("one")
+    environ = {"MEMGRAPH_SERVER_LLM_API_KEY_FILE": str(tmp_path / "key"), "MEMGRAPH_SERVER_LLM_API_KEY": "two"}
+    with pytest.raises(InvalidSetting, match="both set"):
+        Settings.read(environ)
+
+
+def test_only_secrets_are_read_from_files(tmp_path: Path) -> None:
+    (tmp_path / "port").write_text("1")
+    with pytest.raises(InvalidSetting, match="MEMGRAPH_SERVER_PORT_FILE is no setting"):
+        Settings.read({"MEMGRAPH_SERVER_PORT_FILE": str(tmp_path / "port")})
+
+
+def test_it_is_said_which_settings_may_be_in_a_file() -> None:
+    meanings = {variable: about for variable, _, about in describe()}
+    assert "MEMGRAPH_SERVER_NEO4J_PASSWORD_FILE" in meanings["MEMGRAPH_SERVER_NEO4J_PASSWORD"]
+    assert "_FILE" not in meanings["MEMGRAPH_SERVER_PORT"]
 
 
 def test_settings_cannot_be_changed_afterwards() -> None:
