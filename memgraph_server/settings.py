@@ -58,6 +58,17 @@ def _among(*choices: str) -> Check:
     return check
 
 
+def _broker(text: str) -> str:
+    schemes = {"redis", "rediss", "redis+socket", "amqp", "amqps"}
+    if text and (urlsplit(text).scheme not in schemes or "\0" in text):
+        raise ValueError("say redis://HOST:6379/0 or amqp://USER:PASSWORD@HOST:5672//, or nothing")
+    return text
+
+
+def _flag_or_auto(text: str) -> bool | None:
+    return None if text.lower() in {"auto", "none"} else _flag(text)
+
+
 def _flag(text: str) -> bool:
     words = {"on": True, "true": True, "1": True, "yes": True, "off": False, "false": False, "0": False, "no": False}
     if text.lower() not in words:
@@ -163,7 +174,20 @@ class Settings:
         _among("local", "patterns", "llm"),
         "reads facts: local (parser and rules), patterns (rules alone), or llm (the language model)",
     )
-    worker: bool = _setting(True, _flag, "read stored turns in this process")
+    worker: bool | None = _setting(
+        None, _flag_or_auto, "read stored turns in this process: on, off, or auto (on where no broker is set)"
+    )
+    broker_url: str = _setting(
+        "", _broker, "where workers get hints from: redis://… or amqp://…; empty: no broker", secret=True
+    )
+    broker_queue: str = _setting("memgraph-server", _text, "the queue's name there")
+    worker_processes: int = _setting(2, _count(1, 256), "processes that read, of one `worker` with a broker")
+    task_seconds: float = _setting(
+        300.0, _seconds(1, 86400), "how long one task of such a worker may take; the turn in hand has failed then"
+    )
+    beat_seconds: float = _setting(
+        10.0, _seconds(0.1, 3600), "how often beat looks for turns that have waited so long without being read"
+    )
     keys_file: str = _setting("", _path, "API keys, hashed; empty: beside the store, FILE.keys.json")
     max_body_bytes: int = _setting(32 * 1024 * 1024, _count(1024, 2**31 - 1), "largest request body, in bytes")
     max_pending: int = _setting(
@@ -230,6 +254,11 @@ class Settings:
     @property
     def on_neo4j(self) -> bool:
         return self.store.startswith(NEO4J)
+
+    @property
+    def reads_here(self) -> bool:
+        """Whether `serve` reads turns itself."""
+        return not self.broker_url if self.worker is None else self.worker
 
     @property
     def store_file(self) -> Path:
@@ -306,4 +335,6 @@ def _about(field: dataclasses.Field[Any]) -> str:
 def _shown(value: Any, field: dataclasses.Field[Any]) -> str:
     if field.metadata["secret"]:
         return "(set)" if value else ""
-    return {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if value is None or isinstance(value, bool):
+        return "auto" if value is None else "on" if value else "off"
+    return str(value)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import yaml
 
@@ -28,7 +28,7 @@ from memgraph_server.language.port import ModelRole, TurnInContext
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.relations import Registry
 from memgraph_server.memory.turns import Role, Turn
-from memgraph_server.settings import Settings
+from memgraph_server.settings import InvalidSetting, Settings
 
 if TYPE_CHECKING:
     from memgraph_server.actions.read_turns import Reader
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from memgraph_server.language.language_model.connecting import Connected
     from memgraph_server.language.port import Embedder, Extractor
     from memgraph_server.stores.port import GraphStore, Operations
+    from memgraph_server.workers.celery_app import Broker, Limits
     from memgraph_server.workers.in_process import InProcessWorker
+    from memgraph_server.workers.reading import Desk
 
     class Store(GraphStore, Operations, Protocol):
         """Both faces of a store, by one adapter."""
@@ -137,8 +139,9 @@ class Services:
         self.store.close()
 
 
-def services(settings: Settings) -> Services:
-    """Raises StoreUnavailable, StoreCorrupt or SchemaMismatch where the store cannot be used."""
+def services(settings: Settings, *, interrupts: tuple[type[Exception], ...] = ()) -> Services:
+    """`interrupts`: see Reader. Raises StoreUnavailable, StoreCorrupt or SchemaMismatch where the store cannot be
+    used."""
     relations = registry()
     model = _embedder(settings)
     store = _opened(settings, model)
@@ -150,7 +153,7 @@ def services(settings: Settings) -> Services:
     embedder = Lazy("embedder", lambda: _loaded(model))
     language_model = _language_model(settings)
     extractor = Lazy("extractor", lambda: _extractor(settings, relations, language_model))
-    reader = Lazy("models", lambda: _reader(settings, store, embedder, extractor))
+    reader = Lazy("models", lambda: _reader(settings, store, embedder, extractor, interrupts))
     keys = KeyFile(settings.keys_path)
     return Services(settings, store, relations, embedder, extractor, reader, keys, language_model)
 
@@ -260,34 +263,84 @@ def _model_extractor(settings: Settings, relations: Registry, connected: Connect
     )
 
 
-def _reader(settings: Settings, store: Store, embedder: Lazy[Embedder], extractor: Lazy[Extractor]) -> Reader:
+def _reader(
+    settings: Settings,
+    store: Store,
+    embedder: Lazy[Embedder],
+    extractor: Lazy[Extractor],
+    interrupts: tuple[type[Exception], ...],
+) -> Reader:
     from memgraph_server.actions.read_turns import Reader, Retries
 
     retries, by_model = Retries(attempts=settings.max_attempts), settings.extractor == "llm"
-    return Reader(store, extractor.get(), embedder.get(), retries, names_known=by_model)
+    return Reader(store, extractor.get(), embedder.get(), retries, names_known=by_model, interrupts=interrupts)
 
 
-def _pace_of_model(settings: Settings) -> tuple[int, float]:
-    """Turns at once, and seconds of a lease, where a language model reads.
-
-    A batch is what it reads side by side, and a lease outlasts the slowest batch, with every call timing out at each of
-    its tries. Otherwise a second worker would take the session over and ask all of it again, and so on for ever, since
-    nothing is applied under a lost lease.
-    """
-    batch = min(settings.batch, settings.llm_concurrency * settings.llm_turns_per_call)
-    return batch, max(settings.lease_seconds, 2 * (1 + settings.llm_retries) * settings.llm_timeout_seconds + 60)
-
-
-def worker(services: Services) -> InProcessWorker:
-    """Not started yet. Its name is the machine's and the process's, so that leases can be told apart."""
-    from memgraph_server.workers.in_process import InProcessWorker, Pace
+def _desk(services: Services) -> Desk:
+    """Its name is the machine's and the process's, so that leases can be told apart. A batch for a language model is
+    what it reads side by side."""
+    from memgraph_server.workers.reading import Desk, Pace
 
     settings = services.settings
-    batch, lease = _pace_of_model(settings) if settings.extractor == "llm" else (settings.batch, settings.lease_seconds)
-    return InProcessWorker(
+    most = settings.llm_concurrency * settings.llm_turns_per_call if settings.extractor == "llm" else settings.batch
+    return Desk(
         services.store,
         services.reader.get,
         name=f"{socket.gethostname()}-{os.getpid()}-worker",
         clock=clock,
-        pace=Pace(lease, settings.sweep_seconds, batch),
+        pace=Pace(settings.lease_seconds, settings.sweep_seconds, min(settings.batch, most)),
     )
+
+
+def worker(services: Services) -> InProcessWorker:
+    """Not started yet."""
+    from memgraph_server.workers.in_process import InProcessWorker
+
+    return InProcessWorker(_desk(services))
+
+
+def _limits(settings: Settings) -> Limits:
+    """A task outlasts the slowest batch of a language model, every call timing out at each of its tries."""
+    from memgraph_server.workers.celery_app import Limits
+
+    slowest = 2 * (1 + settings.llm_retries) * settings.llm_timeout_seconds + 60
+    return Limits(max(settings.task_seconds, slowest) if settings.extractor == "llm" else settings.task_seconds)
+
+
+def _celery(settings: Settings, *, patient: bool) -> Any:
+    try:
+        from memgraph_server.workers.celery_app import celery_app
+    except ModuleNotFoundError as error:
+        what = "MEMGRAPH_SERVER_BROKER_URL is set, but Celery is absent: pip install 'memgraph-server[workers]'"
+        raise InvalidSetting(what, field="MEMGRAPH_SERVER_BROKER_URL") from error
+    return celery_app(
+        settings.broker_url,
+        settings.broker_queue,
+        _limits(settings),
+        sweep_seconds=settings.beat_seconds,
+        patient=patient,
+    )
+
+
+def broker(settings: Settings) -> Broker:
+    """For whoever stores turns and asks who reads them. Raises InvalidSetting where Celery is absent."""
+    app = _celery(settings, patient=False)
+    from memgraph_server.workers.celery_app import Broker
+
+    return Broker(app)
+
+
+def celery_worker(settings: Settings) -> Any:
+    """The Celery app with its tasks, for `worker` and `beat`. Store and models are opened by each process that reads,
+    after Celery has forked it. Raises InvalidSetting where Celery is absent."""
+    app = _celery(settings, patient=True)
+    from celery.exceptions import SoftTimeLimitExceeded
+
+    from memgraph_server.workers import tasks
+
+    @lru_cache(maxsize=1)
+    def desk() -> Desk:
+        return _desk(services(settings, interrupts=(SoftTimeLimitExceeded,)))
+
+    tasks.register(app, desk, late_seconds=settings.beat_seconds)
+    return app

@@ -10,8 +10,7 @@ Rules:
 - no exception ends a thread;
 - there are two threads, so that one session is applied while the next is parsed (both use the models' own threads, see
   `actions/read_turns.py`);
-- a lease that is not given back runs out by itself, so a killed worker holds a session for `lease_seconds` at most; a
-  worker slower than its lease is stopped by the store once another has the session: it writes nothing any more.
+- leases are kept and given back by `reading.py`.
 
 Nothing is decided here: `actions/read_turns.py` does.
 """
@@ -21,28 +20,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from memgraph_server.actions.read_turns import Reader, Reading, embed_again, read_lease
+from memgraph_server.actions.read_turns import Reading
 from memgraph_server.errors import MemgraphServerError
 from memgraph_server.memory.interval import Instant
-from memgraph_server.stores.port import Lease, Operations
+from memgraph_server.workers.reading import Desk, trouble
 
 log = logging.getLogger(__name__)
 
 LONGEST_PAUSE = 30.0
 #: Looking for what has no vectors reads the whole store, so it is done at the start, when it is asked for, and seldom.
 LOOK_SECONDS = 600.0
-STALE_AT_ONCE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    lease_seconds: float = 10.0
-    sweep_seconds: float = 1.0
-    batch: int = 64
-    threads: int = 2
 
 
 @dataclass(slots=True)
@@ -59,24 +48,17 @@ class Progress:
 class InProcessWorker:
     """Start it once; `stop` waits for the turn in hand."""
 
-    def __init__(
-        self,
-        operations: Operations,
-        reader: Callable[[], Reader],
-        *,
-        name: str,
-        clock: Callable[[], Instant],
-        pace: Pace = Pace(),
-    ) -> None:
-        """`reader` is called in the thread, when there is work: it may load models, and raise ModelUnavailable."""
+    def __init__(self, desk: Desk) -> None:
+        """The desk's `reader` is called in the thread, when there is work."""
         self.progress = Progress()
-        self._operations, self._reader, self._name, self._clock, self._pace = operations, reader, name, clock, pace
+        self._desk = desk
         self._hint = threading.Event()
         self._stopping = threading.Event()
         self._counting, self._catching_up = threading.Lock(), threading.Lock()
         self._look_at = 0.0  # when to look for what has no vectors, by the monotonic clock; 0: at once
         self._threads = [
-            threading.Thread(target=self._run, name=f"{name}-{number}", daemon=True) for number in range(pace.threads)
+            threading.Thread(target=self._run, name=f"{desk.name}-{number}", daemon=True)
+            for number in range(desk.pace.threads)
         ]
 
     def start(self) -> None:
@@ -112,7 +94,7 @@ class InProcessWorker:
                 worked = self.step()
                 self.progress.trouble, pause = None, 0.0
                 if not worked:
-                    self._hint.wait(self._pace.sweep_seconds)
+                    self._hint.wait(self._desk.pace.sweep_seconds)
             except Exception as error:  # noqa: BLE001 - one exception never ends the worker
                 pause = min(LONGEST_PAUSE, max(1.0, pause * 2))
                 self._report(error, pause)
@@ -121,22 +103,19 @@ class InProcessWorker:
     def _report(self, error: Exception, pause: float) -> None:
         self.progress.trouble = error.code if isinstance(error, MemgraphServerError) else type(error).__name__
         self._count(failures=1)
-        where = "" if isinstance(error, MemgraphServerError) else f" at {_place(error)}"
-        log.error("worker: %s%s; next try in %.0f s", self.progress.trouble, where, pause)
+        log.error("worker: %s; next try in %.0f s", trouble(error), pause)
 
     def step(self) -> bool:
         """Read one leased batch, or embed what has no vectors; False where there was nothing to do."""
-        pace = self._pace
-        lease = self._operations.lease(self._name, now=self._clock(), seconds=pace.lease_seconds, limit=pace.batch)
+        lease = self._desk.lend()
         if lease is None:
             return self._catch_up()
         self._count(busy=1)
         reading = Reading()
         try:
-            reading = read_lease(self._reader(), lease, clock=self._clock, stop=self._stopping.is_set)
+            reading = self._desk.read(lease, stop=self._stopping.is_set)
         finally:
             self._count(reading, busy=-1)
-            self._release(lease)
         return True
 
     def _count(self, reading: Reading | None = None, *, busy: int = 0, failures: int = 0) -> None:
@@ -146,35 +125,20 @@ class InProcessWorker:
             if reading is not None:
                 self.progress.failures += reading.failed is not None
                 self.progress.turns += reading.applied
-                self.progress.last_read_at = self._clock() if reading.applied else self.progress.last_read_at
-
-    def _release(self, lease: Lease) -> None:
-        try:
-            self._operations.release(lease)
-        except MemgraphServerError as error:  # it runs out by itself
-            log.warning("worker: lease not released (%s)", error.code)
+                self.progress.last_read_at = self._desk.clock() if reading.applied else self.progress.last_read_at
 
     def _catch_up(self) -> bool:
-        """Embed turns and triples that have no vectors of this embedder: large imports, a changed model."""
+        """Embed turns and triples that have no vectors of this embedder."""
         if time.monotonic() < self._look_at or not self._catching_up.acquire(blocking=False):
             return False
         try:
             self._look_at = time.monotonic() + LOOK_SECONDS
-            reader = self._reader()
-            stale = self._operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE)
-            if stale:
+            worked = self._desk.embed_missing()
+            if worked:
                 self._look_at = 0.0  # there may be more
-            return bool(stale) and embed_again(reader, stale, self._operations.replace_vectors) > 0
+            return worked
         except Exception:
             self._look_at = 0.0
             raise
         finally:
             self._catching_up.release()
-
-
-def _place(error: Exception) -> str:
-    """File and line of the innermost frame; no message, since that may quote a turn."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    return f"{frame.tb_frame.f_code.co_filename.rpartition('/')[2]}:{frame.tb_lineno}" if frame else "?"

@@ -6,9 +6,11 @@
 Rules:
 - a batch is cut into small slices: while one is embedded (outside the interpreter's lock) the next is parsed, and the
   one before is applied, so that the slower model alone sets the pace;
-- a slice that fails is read again turn by turn, so that one turn cannot take its neighbours with it;
+- a slice that fails is read again turn by turn, so that one turn cannot take its neighbours with it; and a turn that
+  has failed before is read alone;
 - the first turn that fails ends the batch: later turns of its session wait for it, until it is done or dead;
-- a model or a store that is down is nobody's fault: the error goes to the caller and no try is counted.
+- a model or a store that is down is nobody's fault: the error goes to the caller and no try is counted;
+- where the caller's time limit ends the reading, the first turn that is not applied yet has failed.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memgraph_server.errors import MemgraphServerError, NotFound
 from memgraph_server.language.port import Embedder, Encoding, Extraction, Extractor, TurnInContext
@@ -53,7 +55,8 @@ class Retries:
 class Reader:
     """The models, two threads to run them side by side, and the rules of retry.
 
-    `names_known`: the extractor wants the names of what the turns before are about.
+    `names_known`: the extractor wants the names of what the turns before are about. `interrupts`: what the caller's
+    time limit raises in the middle of a reading.
     """
 
     store: GraphStore
@@ -61,6 +64,7 @@ class Reader:
     embedder: Embedder
     retries: Retries = field(default_factory=Retries)
     names_known: bool = False
+    interrupts: tuple[type[Exception], ...] = ()
     parsing: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "extract"))
     embedding: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "embed"))
 
@@ -81,14 +85,21 @@ class Reading:
 def read_lease(
     reader: Reader, lease: Lease, *, clock: Callable[[], Instant], stop: Callable[[], bool] = lambda: False
 ) -> Reading:
-    """Read the lease's turns in order. Raises ModelUnavailable or StoreUnavailable; the turns stay pending then."""
+    """Read the lease's turns in order. Raises ModelUnavailable or StoreUnavailable; the turns stay pending then. Raises
+    the reader's interrupts; the turn in hand has failed then."""
     reading = Reading()
+    if lease.tries:
+        lease = replace(lease, turn_ids=lease.turn_ids[:1])
     try:
         for outcome in _outcomes(reader, _in_context(reader, lease)):
             if stop() or not _apply(reader, lease, outcome, reading, clock):
                 break
     except NotFound:  # the namespace was erased meanwhile
         reading.lost = True
+    except reader.interrupts:
+        turn_id = lease.turn_ids[min(reading.applied, len(lease.turn_ids) - 1)]
+        _fail(reader, lease.namespace, Failure(turn_id, "reading it took longer than the time limit"), clock())
+        raise
     return reading
 
 
@@ -103,7 +114,7 @@ def _apply(
     try:
         applied = reader.store.apply_outcome(lease.namespace, outcome, lease=lease.token, now=clock())
     except Exception as error:  # noqa: BLE001 - a fault in applying one turn is that turn's failure
-        _raise_if_down(error)
+        _raise_if_not_of_turn(reader, error)
         return _apply(reader, lease, Failure(outcome.turn_id, reason(error)), reading, clock)
     reading.applied += applied
     reading.lost = not applied
@@ -130,9 +141,11 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}"[:300]
 
 
-def _raise_if_down(error: Exception) -> None:
-    """Let errors through that say "try again later" about the whole, not about one turn."""
-    if isinstance(error, NotFound) or (isinstance(error, MemgraphServerError) and error.status == 503):
+def _raise_if_not_of_turn(reader: Reader, error: Exception) -> None:
+    """Let errors through that say "try again later" about the whole, not about one turn; and the caller's own."""
+    if isinstance(error, (NotFound, *reader.interrupts)) or (
+        isinstance(error, MemgraphServerError) and error.status == 503
+    ):
         raise error
 
 
@@ -201,7 +214,7 @@ def _each(reader: Reader, part: _Slice) -> Iterator[TurnOutcome | Failure]:
     try:
         yield from part.outcomes.result()
     except Exception as error:  # noqa: BLE001 - whatever a model raises, no turn may end the worker
-        _raise_if_down(error)
+        _raise_if_not_of_turn(reader, error)
         for turn in part.turns:
             yield _alone(reader, turn)
 
@@ -210,7 +223,7 @@ def _alone(reader: Reader, turn: TurnInContext) -> TurnOutcome | Failure:
     try:
         return outcomes(reader.embedder, [turn], reader.extractor.extract([turn]))[0]
     except Exception as error:  # noqa: BLE001 - as above
-        _raise_if_down(error)
+        _raise_if_not_of_turn(reader, error)
         return Failure(turn.turn.id, reason(error))
 
 

@@ -241,7 +241,7 @@ class ReceiptOut(BaseModel):
 
 
 class ReadinessOut(BaseModel):
-    """`ready` only where the store answers, the worker lives and the models are loaded."""
+    """`ready` only where the store and the broker answer, a worker lives and the models are loaded."""
 
     ready: bool
     store: str
@@ -252,6 +252,7 @@ class ReadinessOut(BaseModel):
     oldest_pending_seconds: float | None
     dead: int | None
     language_model: str
+    workers_answering: int | None
 
 
 class HealthOut(BaseModel):

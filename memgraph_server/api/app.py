@@ -23,11 +23,12 @@ from memgraph_server.api import (
     turn_routes,
 )
 from memgraph_server.api.answers import ProblemOut
+from memgraph_server.api.dependencies import Readers
 from memgraph_server.api.edge import Edge
 from memgraph_server.api.language_model_metrics import LanguageModelMetrics
 from memgraph_server.api.metrics import Metrics
 from memgraph_server.errors import ModelUnavailable
-from memgraph_server.wiring import Services, worker
+from memgraph_server.wiring import Services, broker, worker
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +65,23 @@ def create_app(services: Services) -> FastAPI:
     app.state.services, app.state.metrics = services, Metrics()
     if services.language_model is not None:
         app.state.metrics.registry.register(LanguageModelMetrics(services.language_model.model.spending))
-    app.state.worker = worker(services) if services.settings.worker else None
+    app.state.readers = _readers(services)
     problems.install(app)
     for routes in (turn_routes, query_routes, answer_routes, fact_routes, entity_routes, health_routes, docs_page):
         app.include_router(routes.router)
     app.add_middleware(Edge, settings=services.settings, keys=services.keys, count=app.state.metrics.count)
     return app
+
+
+def _readers(services: Services) -> Readers:
+    """Not started yet."""
+    own = worker(services) if services.settings.reads_here else None
+    if not services.settings.broker_url:
+        return Readers(own)
+    asked = broker(services.settings)
+    from memgraph_server.workers.hints import Hints
+
+    return Readers(own, Hints(asked), asked)
 
 
 @asynccontextmanager
@@ -78,11 +90,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services: Services = app.state.services
     loading = threading.Thread(target=_load, args=(services,), name="load-models", daemon=True)
     loading.start()
-    if app.state.worker is not None:
-        app.state.worker.start()
+    readers: Readers = app.state.readers
+    for one in (readers.worker, readers.hints):
+        if one is not None:
+            one.start()
     yield
-    if app.state.worker is not None:
-        await run_in_threadpool(app.state.worker.stop)
+    for one in (readers.worker, readers.hints):
+        if one is not None:
+            await run_in_threadpool(one.stop)
     await run_in_threadpool(services.close)
 
 
@@ -91,7 +106,7 @@ def _load(services: Services) -> None:
         services.language_model.look()
     try:
         services.embedder.get()
-        if services.settings.worker:
+        if services.settings.reads_here:
             services.reader.get()
     except ModelUnavailable:
         log.warning("models are not ready; turns are stored and stay pending")

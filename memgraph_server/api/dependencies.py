@@ -7,7 +7,8 @@ misspelt `known_at` would otherwise be answered from what is believed now.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Header, Path, Query, Request, Security
 from fastapi.security import HTTPBearer
@@ -19,6 +20,10 @@ from memgraph_server.errors import InvalidInput
 from memgraph_server.wiring import Services
 from memgraph_server.workers.in_process import InProcessWorker
 
+if TYPE_CHECKING:
+    from memgraph_server.workers.celery_app import Broker
+    from memgraph_server.workers.hints import Hints
+
 _bearer = HTTPBearer(auto_error=False, description="mgs_…; needed wherever the server has keys")
 
 
@@ -27,13 +32,35 @@ def services_of(request: Request) -> Services:
     return found
 
 
-def worker_of(request: Request) -> InProcessWorker | None:
-    found: InProcessWorker | None = request.app.state.worker
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads turns: this process, workers that are told over a broker, or (neither) a process that looks itself."""
+
+    worker: InProcessWorker | None = None
+    hints: Hints | None = None
+    broker: Broker | None = None
+
+    def wake(self, namespace: str, session_id: str) -> None:
+        """This session has turns to read; never blocks, never raises."""
+        if self.worker is not None:
+            self.worker.wake()
+        if self.hints is not None:
+            self.hints.wake(namespace, session_id)
+
+    def embed_missing(self) -> None:
+        """Something was stored without vectors; never blocks, never raises."""
+        for one in (self.worker, self.hints):
+            if one is not None:
+                one.embed_missing()
+
+
+def readers_of(request: Request) -> Readers:
+    found: Readers = request.app.state.readers
     return found
 
 
 Has = Annotated[Services, Depends(services_of)]
-Works = Annotated[InProcessWorker | None, Depends(worker_of)]
+Works = Annotated[Readers, Depends(readers_of)]
 
 
 def _allowed(needed: Role) -> Callable[..., Awaitable[str]]:

@@ -105,14 +105,14 @@ def retract_fact(ns: Writable, fact_id: str, services: Has, body: ReasonIn | Non
 
 
 @router.post("/assertions", summary="Assert facts without a model")
-def post_assertions(ns: Writable, body: AssertionsIn, services: Has, worker: Works) -> AssertedOut:
+def post_assertions(ns: Writable, body: AssertionsIn, services: Has, readers: Works) -> AssertedOut:
     """All of them or none; an id known with the same content is the same claim."""
     given, embedder = [one.given() for one in body.assertions], services.embedder_if_ready()
     ids = assert_facts.assert_facts(
         services.store, ns, given, canonical=services.relations.canonical, embedder=embedder, now=clock()
     )
-    if worker is not None and (embedder is None or len(given) > assert_facts.EMBEDDED_AT_ONCE):
-        worker.embed_missing()
+    if embedder is None or len(given) > assert_facts.EMBEDDED_AT_ONCE:
+        readers.embed_missing()
     return AssertedOut(ids=ids)
 
 

@@ -10,10 +10,9 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from memgraph_server import __version__
 from memgraph_server.actions.readiness import Report, WorkerState, report
 from memgraph_server.api.answers import HealthOut, ReadinessOut
-from memgraph_server.api.dependencies import Has, Works
+from memgraph_server.api.dependencies import Has, Readers, Works
 from memgraph_server.api.metrics import Metrics
 from memgraph_server.wiring import Services, clock
-from memgraph_server.workers.in_process import InProcessWorker
 
 router = APIRouter(tags=["operations"])
 
@@ -26,34 +25,47 @@ async def healthz() -> HealthOut:
 @router.get(
     "/readyz", summary="Work gets done", response_model=ReadinessOut, responses={503: {"model": ReadinessOut}}
 )  # fmt: skip
-def readyz(services: Has, worker: Works) -> Response:
-    """200 where the store answers, the worker lives and the models are loaded; else 503, and which part is not."""
-    found = current(services, worker)
+def readyz(services: Has, readers: Works) -> Response:
+    """200 where the store and the broker answer, a worker lives and the models are loaded; else 503, and which part is
+    not."""
+    found = current(services, readers)
     headers = {} if found.ready else {"Retry-After": "1"}
     return JSONResponse({"ready": found.ready, **asdict(found)}, 200 if found.ready else 503, headers)
 
 
-def current(services: Services, worker: InProcessWorker | None) -> Report:
-    state = WorkerState(external=True)
-    if worker is not None:
-        progress = worker.progress
-        state = WorkerState(alive=worker.alive, busy=progress.busy, trouble=progress.trouble)
+def current(services: Services, readers: Readers) -> Report:
     asked = services.language_model
     said = asked.state if asked is not None else "none"
-    return report(services.store, state, model_state(services), now=clock(), language_model=said)
+    return report(services.store, _state(readers), model_state(services), now=clock(), language_model=said)
+
+
+def _state(readers: Readers) -> WorkerState:
+    found = readers.broker.look() if readers.broker is not None else None
+    broker = "none" if found is None else "ok" if found.ok else "unreachable"
+    answering = found.workers if found is not None else None
+    if readers.worker is None:
+        return WorkerState(external=True, broker=broker, answering=answering)
+    progress = readers.worker.progress
+    return WorkerState(
+        broker=broker,
+        answering=answering,
+        alive=readers.worker.alive,
+        busy=progress.busy,
+        trouble=progress.trouble,
+    )
 
 
 def model_state(services: Services) -> str:
     """Of the embedder, and of the extractor where turns are read in this process."""
-    states = {services.embedder.state} | ({services.extractor.state} if services.settings.worker else set())
+    states = {services.embedder.state} | ({services.extractor.state} if services.settings.reads_here else set())
     return "failed" if "failed" in states else "loading" if "loading" in states else "ok"
 
 
 @router.get("/metrics", summary="For Prometheus", response_class=Response)
-def metrics(request: Request, services: Has, worker: Works) -> Response:
+def metrics(request: Request, services: Has, readers: Works) -> Response:
     """Counts and times; no namespace, no text."""
     measured: Metrics = request.app.state.metrics
-    body, media_type = measured.page(current(services, worker), worker.progress if worker else None)
+    body, media_type = measured.page(current(services, readers), readers.worker.progress if readers.worker else None)
     return Response(body, media_type=media_type)
 
 

@@ -28,7 +28,7 @@ async def post_turns(
     ns: Writable,
     body: TurnsIn,
     services: Has,
-    worker: Works,
+    readers: Works,
     *,
     idempotency_key: IdempotencyKey = None,
     wait: Annotated[float, Query(ge=0, le=300, description="seconds to wait for the facts")] = 0.0,
@@ -39,8 +39,7 @@ async def post_turns(
         store_turns, services.store, ns, body.session_id, given, now=clock(), new_id=new_id, key=idempotency_key,
         max_pending=services.settings.max_pending,
     )  # fmt: skip
-    if worker is not None:
-        worker.wake()
+    readers.wake(ns, body.session_id)
     job = await _finished(services, ns, stored.job, wait) if wait > 0 else stored.job
     return StoredOut.of(stored, job)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from memgraph_server.command_line import asking, evaluating, ingesting, keys, operating, serving
+from memgraph_server.command_line import asking, evaluating, ingesting, jobs, keys, operating, serving, working
 
 app = typer.Typer(
     name="memgraph-server",
@@ -16,7 +16,8 @@ app = typer.Typer(
     add_completion=True,
 )
 app.command()(serving.serve)
-app.command()(serving.worker)
+app.command()(working.worker)
+app.command()(working.beat)
 app.command()(ingesting.ingest)
 app.command()(asking.query)
 app.command()(asking.timeline)
@@ -25,5 +26,5 @@ app.command(name="eval")(evaluating.evaluate)
 app.command()(operating.migrate)
 app.command()(operating.doctor)
 app.command()(operating.settings)
-app.command()(operating.replay)
+app.add_typer(jobs.app, name="jobs")
 app.add_typer(keys.app, name="keys")

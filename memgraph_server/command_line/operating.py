@@ -1,4 +1,4 @@
-"""`migrate`, `doctor`, `settings`, `replay`: for whoever runs the server."""
+"""`migrate`, `doctor`, `settings`: for whoever runs the server."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from memgraph_server.command_line.options import AsJson, Namespace, Store, services_of, settings_of
+from memgraph_server.command_line.options import AsJson, Store, services_of, settings_of
 from memgraph_server.command_line.output import print_json, table
 from memgraph_server.errors import MemgraphServerError
 from memgraph_server.settings import Settings, describe
@@ -59,28 +59,8 @@ def settings(store: Store = None, as_json: AsJson = False) -> None:
         table("Settings", ("variable", "value", "meaning"), rows)
 
 
-def replay(
-    namespace: Namespace = "default",
-    turn: Annotated[list[str] | None, typer.Option(help="only this turn; repeatable")] = None,
-    store: Store = None,
-    as_json: AsJson = False,
-) -> None:
-    """Have dead turns read again: those that were given up after bounded retries.
-
-    Example: memgraph-server replay --namespace ann
-    """
-    from memgraph_server.wiring import clock
-
-    with services_of(settings_of(store=store, worker=False)) as services:
-        count = services.store.replay(namespace, turn, now=clock())
-    if as_json:
-        print_json({"replayed": count})
-    else:
-        typer.echo(f"{count} turns are pending again")
-
-
 def doctor(store: Store = None, as_json: AsJson = False) -> None:
-    """Check settings, store, disk, models and what waits; say what to do about each fault.
+    """Check settings, store, broker, workers, disk, models and what waits; say what to do about each fault.
 
     Example: memgraph-server doctor --store sqlite:///memory.db
     """
@@ -101,6 +81,8 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield _keys(chosen)
     if not chosen.on_neo4j:
         yield _disk(chosen.store_file)
+    if chosen.broker_url:
+        yield from _broker(chosen)
     try:
         with services_of(chosen) as services:
             yield from _store(services)
@@ -152,13 +134,37 @@ def _disk(file: Path) -> Finding:
     return Finding("disk", not advice, f"{free / 1e9:.1f} GB free in {folder}", advice)
 
 
+def _broker(chosen: Settings) -> Iterator[Finding]:
+    from memgraph_server.wiring import broker
+
+    try:
+        asked = broker(chosen)
+    except MemgraphServerError as error:
+        yield Finding("broker", False, error.message, "pip install 'memgraph-server[workers]'")
+        return
+    found = asked.look()
+    asked.close()
+    if not found.ok:
+        yield Finding(
+            "broker", False, f"it does not answer ({found.why})", "start it, or see MEMGRAPH_SERVER_BROKER_URL"
+        )
+        return
+    yield Finding("broker", True, f"it answers; queue {chosen.broker_queue}")
+    advice = "" if found.workers else "start `memgraph-server worker` and `memgraph-server beat` with the same broker"
+    yield Finding("workers", bool(found.workers), f"{found.workers} answer", advice)
+
+
 def _store(services: Services) -> Iterator[Finding]:
+    from memgraph_server.wiring import clock
+
     overall = services.store.overall()
     problems = services.store.check()
     advice = "restore a backup" if problems else ""
     yield Finding("store", not problems, "; ".join(problems[:5]) or f"schema {overall.schema_version}", advice)
-    waiting = f"{overall.pending} turns pending, {overall.dead} dead"
-    yield Finding("queue", overall.dead == 0, waiting, "memgraph-server replay" if overall.dead else "")
+    since = overall.oldest_pending_at
+    waited = "" if since is None else f", the oldest for {max(0, clock() - since) / 1e6:.0f} s"
+    waiting = f"{overall.pending} turns pending{waited}; {overall.dead} dead"
+    yield Finding("queue", overall.dead == 0, waiting, "memgraph-server jobs dead" if overall.dead else "")
 
 
 def _checked(what: str, look: Callable[[], str], advice: str) -> Finding:

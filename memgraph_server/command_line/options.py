@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of tabl
 def settings_of(**options: Any) -> Settings:
     """Raises InvalidSetting."""
     return Settings.read(os.environ, **options)
+
+
+def log_as_set(settings: Settings) -> None:
+    level = settings.log_level.upper()
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("memgraph_server").setLevel(level)
+    if level != "DEBUG":
+        for each_task in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
+            logging.getLogger(each_task).setLevel("WARNING")
 
 
 @contextmanager

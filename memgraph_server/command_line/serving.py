@@ -1,15 +1,12 @@
-"""`serve`: REST and, unless it is off, the worker, in one process; `worker`: the worker in its own."""
+"""`serve`: REST and, unless it is off or there is a broker, the worker, in one process."""
 
 from __future__ import annotations
 
-import logging
-import signal
-import threading
 from typing import Annotated
 
 import typer
 
-from memgraph_server.command_line.options import Store, services_of, settings_of
+from memgraph_server.command_line.options import Store, log_as_set, settings_of
 from memgraph_server.errors import InvalidInput, StoreUnavailable
 from memgraph_server.settings import Settings, is_loopback
 
@@ -20,37 +17,12 @@ def serve(
     port: Annotated[int | None, typer.Option(help="port; 0: any free one [default: 8765]", min=0, max=65535)] = None,
     worker: Annotated[bool | None, typer.Option("--worker/--no-worker", help="read turns in this process")] = None,
 ) -> None:
-    """Serve the REST API, documented at /docs; reads stored turns beside it.
+    """Serve the REST API, documented at /docs; reads stored turns beside it, or with a broker tells workers to.
 
     Example: memgraph-server serve --store sqlite:///memory.db --port 8765
     """
     settings = settings_of(store=store, host=host, port=port, worker=worker)
     run(settings)
-
-
-def worker(store: Store = None) -> None:
-    """Read stored turns in a process of its own, beside `serve --no-worker`; several may run on one store.
-
-    Example: memgraph-server worker --store sqlite:///memory.db
-    """
-    settings = settings_of(store=store)
-    from memgraph_server import wiring
-
-    _log(settings)
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    with services_of(settings) as services:
-        working = wiring.worker(services)
-        working.start()
-        typer.echo(f"reading turns of {settings.store}", err=True)
-        ended.wait()
-        working.stop()
-
-
-def _log(settings: Settings) -> None:
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("memgraph_server").setLevel(settings.log_level.upper())
 
 
 def run(settings: Settings) -> None:
@@ -61,7 +33,7 @@ def run(settings: Settings) -> None:
     from memgraph_server import wiring
     from memgraph_server.api.app import create_app
 
-    _log(settings)
+    log_as_set(settings)
     services = wiring.services(settings)
     config = uvicorn.Config(
         create_app(services), host=settings.host, port=settings.port, log_config=None, access_log=False,

@@ -72,7 +72,7 @@ def test_without_a_worker_turns_wait_and_readiness_says_who_should_read_them(tmp
 def test_a_worker_that_has_ended_is_not_ready(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         until(server, ready=True)
-        server.app.state.worker.stop()
+        server.app.state.readers.worker.stop()
         document = until(server, workers="stopped")
         assert document["ready"] is False
         assert server.client.get("/readyz").status_code == 503

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from memgraph_server.__main__ import main
+from memgraph_server.actions.inputs import GivenTurn
+from memgraph_server.actions.store_turns import store_turns
 from memgraph_server.command_line.ingesting import ingest_sessions
 from memgraph_server.command_line.operating import examine
 from memgraph_server.command_line.readers import read_document
@@ -171,6 +173,7 @@ def test_a_wrong_setting_is_named(shell: Shell) -> None:
 COMMANDS = [
     "serve",
     "worker",
+    "beat",
     "ingest",
     "query",
     "timeline",
@@ -179,7 +182,9 @@ COMMANDS = [
     "migrate",
     "doctor",
     "settings",
-    "replay",
+    "jobs list",
+    "jobs dead",
+    "jobs replay",
     "keys create",
 ]
 
@@ -196,7 +201,8 @@ def test_help_imports_nothing_heavy(shell: Shell) -> None:
     code = (
         "import sys\nfrom memgraph_server.__main__ import main\n"
         "try:\n main(['--help'])\nexcept SystemExit:\n pass\n"
-        "print(sorted({'spacy', 'onnxruntime', 'fastapi', 'pydantic', 'numpy', 'uvicorn'} & sys.modules.keys()))"
+        "heavy = {'spacy', 'onnxruntime', 'fastapi', 'pydantic', 'numpy', 'uvicorn', 'celery'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=shell.folder)
     assert done.stdout.rstrip().endswith("[]")
@@ -247,3 +253,51 @@ def test_doctor_sees_a_folder_that_is_not_there_and_keys_that_others_may_read(tm
     settings.keys_path.chmod(0o644)
     faults = {one.what: one.advice for one in examine(settings) if not one.ok}
     assert "chmod 600" in faults["API keys"]
+
+
+def test_jobs_shows_what_waits_and_why_turns_were_given_up_and_replays_them(shell: Shell) -> None:
+    shell.json("ingest", "own.json", "--namespace", "ann")
+    from memgraph_server import wiring
+
+    settings = Settings(store=f"sqlite:///{shell.folder}/memgraph-server.db", embedder="hashed", extractor="patterns")
+    services = wiring.services(settings)
+    given = [GivenTurn(f"I like thing{n}.", "2024-05-08T12:00:00Z", id=f"x{n}") for n in range(3)]
+    store_turns(services.store, "bob", "s", given, now=wiring.clock(), new_id=wiring.new_id)
+    for turn in ("x0", "x1"):
+        services.store.fail_turn("bob", turn, reason="it is poison", final=True, retry_at=0, now=wiring.clock())
+    services.close()
+    (one,) = shell.json("jobs", "list")["namespaces"]
+    assert (one["namespace"], one["pending"], one["dead"]) == ("bob", 1, 2)
+    assert one["oldest_pending_seconds"] >= 0
+    found = shell.json("jobs", "dead", "--namespace", "bob", "--limit", "1")
+    assert ([one["turn"] for one in found["dead"]], found["more"]) == (["x0"], True)
+    assert "it is poison" in shell.run("jobs", "dead", "--namespace", "bob").stdout
+    assert shell.json("jobs", "replay", "--namespace", "bob", "--turn", "x1") == {"replayed": 1}
+    assert shell.json("jobs", "list")["namespaces"][0]["pending"] == 2
+    assert "bob" in shell.run("jobs", "list").stdout
+
+
+def test_beat_and_several_processes_need_a_broker(shell: Shell) -> None:
+    assert "--broker" in shell.run("beat", code=2).stderr
+    assert "--broker" in shell.run("worker", "--beat", code=2).stderr
+    assert "MEMGRAPH_SERVER_BROKER_URL" in shell.run("worker", "--broker", "http://x", code=2).stderr
+
+
+def test_a_worker_without_a_broker_reads_in_a_process_of_its_own(shell: Shell) -> None:
+    from memgraph_server import wiring
+
+    settings = Settings(store=f"sqlite:///{shell.folder}/memgraph-server.db", embedder="hashed", extractor="patterns")
+    services = wiring.services(settings)
+    given = [GivenTurn("I live in Paris.", "2024-05-08T12:00:00Z", speaker="Ann")]
+    store_turns(services.store, "ann", "s", given, now=wiring.clock(), new_id=wiring.new_id)
+    environment = os.environ | QUICK
+    with subprocess.Popen(
+        [sys.executable, "-m", "memgraph_server", "worker"], cwd=shell.folder, env=environment
+    ) as worker:
+        ends = time.monotonic() + 60
+        while services.store.readiness("ann").pending:
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+        worker.terminate()
+        assert worker.wait(30) == 0
+    services.close()

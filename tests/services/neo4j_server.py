@@ -2,7 +2,7 @@
 
 - `MEMGRAPH_TEST_NEO4J_URL` (bolt://…, with MEMGRAPH_TEST_NEO4J_PASSWORD): that server, whose data is deleted by tests;
 - `MEMGRAPH_TEST_NEO4J=1`: the script starts one, and stops it when the tests are over;
-- neither: the tests are skipped, and say so.
+- neither: the tests are left out, and the end of the run says so (needed.py).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.services.needed import absent
+
 if TYPE_CHECKING:
     from memgraph_server.stores.neo4j_store import Neo4jStore, Target
 
@@ -27,9 +29,9 @@ def why_not() -> str | None:
     if os.environ.get("MEMGRAPH_TEST_NEO4J_URL"):
         return None
     if os.environ.get("MEMGRAPH_TEST_NEO4J") != "1":
-        return "needs a real Neo4j: set MEMGRAPH_TEST_NEO4J=1 (with Java 21 or later and Maven) to have one started"
+        return "set MEMGRAPH_TEST_NEO4J=1 (with Java 21 or later and Maven) to have one started"
     if shutil.which("mvn") is None and not _fetched():
-        return "needs Maven to fetch Neo4j"
+        return "install Maven, which fetches it"
     return None
 
 
@@ -43,7 +45,7 @@ def neo4j_server() -> Iterator[Target]:
     pytest.importorskip("neo4j", reason="needs the Neo4j driver: pip install -e '.[neo4j]'")
     reason = why_not()
     if reason is not None:
-        pytest.skip(reason)
+        absent("Neo4j", reason)
     from memgraph_server.stores.neo4j_store import Target
 
     given = os.environ.get("MEMGRAPH_TEST_NEO4J_URL")
@@ -52,7 +54,7 @@ def neo4j_server() -> Iterator[Target]:
         return
     started = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, check=False)
     if started.returncode and "needs Java" in started.stderr:
-        pytest.skip(started.stderr.strip())
+        absent("Neo4j", started.stderr.strip())
     assert started.returncode == 0, started.stderr
     yield Target(started.stdout.split()[-1], "neo4j", os.environ.get("NEO4J_PASSWORD", "memgraph-tests"))
     subprocess.run([SCRIPT, "stop"], capture_output=True, check=False)

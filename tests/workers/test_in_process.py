@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +24,8 @@ from memgraph_server.language.port import Extraction, TurnInContext
 from memgraph_server.memory.turns import TurnState
 from memgraph_server.settings import Settings
 from memgraph_server.wiring import Services
-from memgraph_server.workers.in_process import InProcessWorker, Pace
+from memgraph_server.workers.in_process import InProcessWorker
+from memgraph_server.workers.reading import Desk, Pace
 from tests.api.serving import QUICK
 
 Fault = Callable[[TurnInContext], None]
@@ -81,7 +84,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     extractor = FaultyExtractor(PatternExtractor(services.relations.canonical))
     reader = Reader(services.store, extractor, HashedEmbedder(), Retries(attempts=3, first_seconds=0.01))
     pace = Pace(lease_seconds=1.0, sweep_seconds=0.02, batch=16)
-    worker = InProcessWorker(services.store, lambda: reader, name="w", clock=wiring.clock, pace=pace)
+    worker = InProcessWorker(Desk(services.store, lambda: reader, "w", wiring.clock, pace))
     yield Bench(services, extractor, worker, reader)
     worker.stop()
     reader.close()
@@ -220,7 +223,7 @@ def test_a_namespace_erased_while_it_is_read_is_gone_and_others_go_on(bench: Ben
 
 def test_two_workers_read_each_turn_once(bench: Bench) -> None:
     pace = Pace(lease_seconds=1.0, sweep_seconds=0.02, batch=4)
-    other = InProcessWorker(bench.services.store, lambda: bench.reader, name="v", clock=wiring.clock, pace=pace)
+    other = InProcessWorker(Desk(bench.services.store, lambda: bench.reader, "v", wiring.clock, pace))
     for session in range(6):
         bench.say(*(f"I like thing{session}x{i}." for i in range(12)), session=f"s{session}")
     bench.worker.start()
@@ -289,3 +292,47 @@ def test_stopping_waits_for_the_turn_in_hand_and_leaves_the_rest_pending(bench: 
     assert readiness.pending > 0
     now = wiring.clock()
     assert bench.services.store.lease("next", now=now, seconds=1, limit=99) is not None  # the lease was given back
+
+
+def test_a_slow_model_keeps_its_session(bench: Bench) -> None:
+    """Longer than a lease, many times over; nobody takes the session meanwhile."""
+    bench.extractor.fault = lambda _: time.sleep(0.3)
+    bench.say("I live in Paris.", "I like tea.")
+    pace = Pace(lease_seconds=0.15, sweep_seconds=0.01, batch=16)
+    workers = [
+        InProcessWorker(Desk(bench.services.store, lambda: bench.reader, name, wiring.clock, pace)) for name in "vw"
+    ]
+    for worker in workers:
+        worker.start()
+    bench.until_read()
+    for worker in workers:
+        worker.stop()
+    assert bench.extractor.seen == ["s-0", "s-1"]
+    assert sorted(bench.tails()) == ["Paris", "tea"]
+
+
+def test_a_time_limit_fails_the_turn_in_hand_and_it_is_read_alone_then(bench: Bench) -> None:
+    class OutOfTime(Exception):
+        pass
+
+    def fault(turn: TurnInContext) -> None:
+        if turn.turn.id == "s-1":
+            raise OutOfTime
+
+    bench.extractor.fault = fault
+    bench.reader = dataclasses.replace(bench.reader, interrupts=(OutOfTime,))
+    desk = Desk(bench.services.store, lambda: bench.reader, "w", wiring.clock, Pace(lease_seconds=5.0))
+    bench.say("I live in Paris.", "I like tea.", "I like cake.")
+    innocent, tries = bench.services.store.turn_status("ann", "s-0"), 0
+    while bench.services.store.readiness("ann").pending:
+        lease = desk.lend()
+        if lease is None:
+            time.sleep(0.005)
+            continue
+        tries += 1
+        with contextlib.suppress(OutOfTime):
+            desk.read(lease)
+    assert innocent.attempts == 0
+    assert [bench.state(f"s-{n}") for n in range(3)] == [TurnState.DONE, TurnState.DEAD, TurnState.DONE]
+    assert "time limit" in (bench.services.store.turn_status("ann", "s-1").reason or "")
+    assert tries <= 6  # the slice, the first alone, the second three times, the third
