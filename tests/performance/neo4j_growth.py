@@ -1,0 +1,234 @@
+"""The Neo4j store as it grows, and as workers are added: ratios in one run.
+
+    python -m tests.performance neo4j_growth [--facts 10000 300000] [--samples 100] [--workers 8] [--json OUT]
+
+Needs a Neo4j for tests (tests/services/neo4j start) and its data is deleted. One person holds half of the facts.
+1. applying one fact to anybody and to that person, and a question, at each size; statements a turn;
+2. turns a second with a scripted extractor that takes 200 ms a turn, by one worker process and by several.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from memgraph_server import wiring
+from memgraph_server.actions.ask import ask
+from memgraph_server.actions.read_turns import Reader
+from memgraph_server.language.hashed_embedder import HashedEmbedder
+from memgraph_server.language.port import Extraction, TurnInContext
+from memgraph_server.memory.proposals import Proposal, triple_text
+from memgraph_server.memory.turns import Role, Turn
+from memgraph_server.retrieval.evidence import Question
+from memgraph_server.settings import Settings
+from memgraph_server.stores.neo4j_store import Neo4jStore, Target
+from memgraph_server.stores.port import TurnOutcome
+from memgraph_server.workers.in_process import InProcessWorker, Pace
+from tests.performance import synthetic
+from tests.performance.figures import Figure, arguments, present
+from tests.services.neo4j_server import SCRIPT, emptied
+
+PASSWORD = "memgraph-tests"  # noqa: S105  of the server that tests start
+APPLY, ASK, SCALE, ROUND_TRIPS = 1.3, 1.5, 5.0, 4.0  # bars
+SLOW_SECONDS = 0.2
+SESSIONS, TURNS_EACH = 24, 4
+
+
+@dataclass(frozen=True, slots=True)
+class AtSize:
+    """Medians in milliseconds, and statements of one turn."""
+
+    anybody: float
+    hub: float
+    asked: float
+    statements: float
+
+
+def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--facts", type=int, nargs="+", default=[10_000, 300_000])
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=8)
+    options = parser.parse_args()
+    url = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    store = open_store(url)
+    emptied(store)
+    one, several = (workers_speed(url, store, count) for count in (1, options.workers))
+    sizes = growth(url, store, sorted(options.facts), options.samples)
+    store.close()
+    rows = [
+        Figure("turns a second, one worker", one),
+        Figure(f"turns a second, {options.workers} workers against one", several / one, "×", SCALE, at_least=True),
+        *growth_figures(sizes),
+    ]
+    present("Neo4j as it grows", rows, options.json, samples=options.samples)
+
+
+def open_store(url: str) -> Neo4jStore:
+    embedder = HashedEmbedder()
+    target = Target(url, "neo4j", PASSWORD)
+    return Neo4jStore(target, wiring.registry(), embedder_name=embedder.name, dimension=embedder.dimension)
+
+
+# -- 1: growth
+
+
+def growth(url: str, store: Neo4jStore, sizes: list[int], samples: int) -> dict[int, AtSize]:
+    services = wiring.services(Settings(store=url, neo4j_password=PASSWORD, embedder="hashed", extractor="patterns"))
+    vectors = synthetic.HashedVectors(HashedEmbedder())
+    found, there = {}, 0
+    try:
+        for size in sizes:
+            began = time.perf_counter()
+            fill(store, vectors, there, size)
+            there = size
+            print(f"{size:,} facts after {time.perf_counter() - began:.0f} s", flush=True)
+            found[size] = at_size(services, store, vectors, size, samples)
+    finally:
+        services.close()
+    return found
+
+
+def fill(store: Neo4jStore, vectors: synthetic.HashedVectors, start: int, stop: int) -> None:
+    """Turns and facts of an own namespace for each step, so that the store grows and the memory asked about too."""
+    synthetic.fill(
+        store, f"speed-{stop}", vectors, facts=stop - start, turns_too=(stop - start) // 10, now=wiring.clock()
+    )
+
+
+def at_size(
+    services: wiring.Services, store: Neo4jStore, vectors: synthetic.HashedVectors, size: int, samples: int
+) -> AtSize:
+    namespace, mark = f"speed-{size}", time.time_ns()
+
+    def applied(head: str) -> Callable[[int], None]:
+        def apply(index: int) -> None:
+            now = wiring.clock()
+            said = Proposal(head.format(index // 10), f"noticed_{index // 10}", f"new {mark} {index}", now, now)
+            text = triple_text(said.head, said.relation, said.tail or "")
+            store.assert_facts(namespace, [said], vectors.pooled([text]), now=now)
+
+        return apply
+
+    questions = synthetic.questions(samples, facts=size)
+
+    def asked(index: int) -> None:
+        question = Question(text=questions[index], now=wiring.clock(), token_budget=2048)
+        ask(services, namespace, question)
+
+    return AtSize(
+        median_ms(applied(f"somebody {mark} {{}}"), samples),
+        median_ms(applied(synthetic.HUB), samples),
+        median_ms(asked, samples),
+        statements_of_a_turn(store, vectors, namespace, samples),
+    )
+
+
+def median_ms(act: Callable[[int], None], times: int) -> float:
+    """The first tenth warms up."""
+    spent = []
+    for index in range(times):
+        began = time.perf_counter()
+        act(index)
+        spent.append(1000 * (time.perf_counter() - began))
+    return statistics.median(spent[times // 10 :])
+
+
+def statements_of_a_turn(store: Neo4jStore, vectors: synthetic.HashedVectors, namespace: str, samples: int) -> float:
+    """What applying the outcome of one turn with one new fact sends: each statement is one round trip."""
+    sent: list[str] = []
+    now, mark = wiring.clock(), time.time_ns()
+    for index in range(samples):
+        turn = Turn(f"{mark}-{index}", f"{mark}", Role.USER, synthetic.HUB, f"I noticed {index}", now)
+        store.append_turns(namespace, [turn], job_id=turn.id, now=now)
+        said = Proposal(synthetic.HUB, "noticed", f"{mark} {index}", now, now, turn_id=turn.id)
+        text = triple_text(said.head, said.relation, said.tail or "")
+        outcome = TurnOutcome(turn.id, (said,), (), None, vectors.pooled([text]))
+        store.connection.watch = lambda query, _: sent.append(query.name)
+        store.apply_outcome(namespace, outcome, lease=None, now=now)
+        store.connection.watch = None
+    return len(sent) / samples
+
+
+def growth_figures(sizes: dict[int, AtSize]) -> list[Figure]:
+    first, rows = next(iter(sizes.values())), []
+    for size, cost in sizes.items():
+        bars = (APPLY, ASK) if cost is not first else (None, None)
+        rows += [
+            Figure(f"one more fact of anybody at {size:,}", cost.anybody, "ms"),
+            Figure("  against the smallest", cost.anybody / first.anybody, "×", bars[0]),
+            Figure(f"one more fact of the hub at {size:,}", cost.hub, "ms"),
+            Figure("  against the smallest", cost.hub / first.hub, "×", bars[0]),
+            Figure(f"a question at {size:,}", cost.asked, "ms"),
+            Figure("  against the smallest", cost.asked / first.asked, "×", bars[1]),
+            Figure(f"round trips to apply a turn at {size:,}", cost.statements, bar=ROUND_TRIPS),
+        ]
+    return rows
+
+
+# -- 2: workers
+
+
+class SlowExtractor:
+    """One fact a turn after 200 ms, as a language model would take. Conforms to `language.port.Extractor`."""
+
+    name = "scripted-slow/1"
+
+    def extract(self, turns: Any) -> list[Extraction]:
+        return [self._one(item) for item in turns]
+
+    def _one(self, item: TurnInContext) -> Extraction:
+        time.sleep(SLOW_SECONDS)
+        turn = item.turn
+        said = Proposal(turn.speaker, "said", turn.text, turn.at, turn.at, turn_id=turn.id)
+        return Extraction(proposals=(said,), mentions=())
+
+
+def workers_speed(url: str, store: Neo4jStore, count: int) -> float:
+    """Turns a second, from the moment that all worker processes stand ready."""
+    namespace = f"workers-{count}"
+    context = multiprocessing.get_context("spawn")
+    ready, begin, end = context.Semaphore(0), context.Event(), context.Event()
+    processes = [context.Process(target=work, args=(url, n, ready, begin, end)) for n in range(count)]
+    for process in processes:
+        process.start()
+    for _ in processes:
+        ready.acquire()
+    for session in range(SESSIONS):
+        now = wiring.clock()
+        said = [
+            Turn(f"{session}-{n}", f"s{session}", Role.USER, f"p{session}", f"word {n}", now) for n in range(TURNS_EACH)
+        ]
+        store.append_turns(namespace, said, job_id=f"j{session}", now=now)
+    began = time.perf_counter()
+    begin.set()
+    while store.readiness(namespace).pending:
+        time.sleep(0.05)
+    spent = time.perf_counter() - began
+    end.set()
+    for process in processes:
+        process.join()
+    return SESSIONS * TURNS_EACH / spent
+
+
+def work(url: str, number: int, ready: Any, begin: Any, end: Any) -> None:
+    store = open_store(url)
+    reader = Reader(store, SlowExtractor(), HashedEmbedder())
+    pace = Pace(lease_seconds=30, sweep_seconds=0.05, batch=TURNS_EACH, threads=1)
+    worker = InProcessWorker(store, lambda: reader, name=f"worker-{number}", clock=wiring.clock, pace=pace)
+    ready.release()
+    begin.wait()
+    worker.start()
+    end.wait()
+    worker.stop()
+    reader.close()
+    store.close()
+
+
+if __name__ == "__main__":
+    main()
