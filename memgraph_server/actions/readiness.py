@@ -49,7 +49,12 @@ class Report:
     @property
     def ready(self) -> bool:
         works = self.workers in {"ok", "external"} and self.broker in {"ok", "none"}
-        return self.store == "ok" and works and self.model == "ok"
+        return self.serving and works
+
+    @property
+    def serving(self) -> bool:
+        """Whether this process can answer requests: without workers and broker turns are stored, and wait."""
+        return self.store == "ok" and self.model == "ok"
 
 
 def report(

@@ -241,7 +241,8 @@ class ReceiptOut(BaseModel):
 
 
 class ReadinessOut(BaseModel):
-    """`ready` only where the store and the broker answer, a worker lives and the models are loaded."""
+    """`ready` only where the store and the broker answer, a worker lives and the models are loaded; with
+    `?for=requests`, where the store answers and the models are loaded."""
 
     ready: bool
     store: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from memgraph_server import __version__
@@ -25,12 +26,20 @@ async def healthz() -> HealthOut:
 @router.get(
     "/readyz", summary="Work gets done", response_model=ReadinessOut, responses={503: {"model": ReadinessOut}}
 )  # fmt: skip
-def readyz(services: Has, readers: Works) -> Response:
+def readyz(
+    services: Has,
+    readers: Works,
+    wanted: Annotated[
+        Literal["all", "requests"],
+        Query(alias="for", description="requests: only what this process needs to answer them, its store and models"),
+    ] = "all",
+) -> Response:
     """200 where the store and the broker answer, a worker lives and the models are loaded; else 503, and which part is
-    not."""
+    not. A load balancer asks `?for=requests`: where workers or the broker are away, turns are still taken and questions
+    still answered, by this process as well as by any other."""
     found = current(services, readers)
-    headers = {} if found.ready else {"Retry-After": "1"}
-    return JSONResponse({"ready": found.ready, **asdict(found)}, 200 if found.ready else 503, headers)
+    ready = found.ready if wanted == "all" else found.serving
+    return JSONResponse({"ready": ready, **asdict(found)}, 200 if ready else 503, {} if ready else {"Retry-After": "1"})
 
 
 def current(services: Services, readers: Readers) -> Report:

@@ -78,6 +78,32 @@ def test_a_worker_that_has_ended_is_not_ready(tmp_path: Path) -> None:
         assert server.client.get("/readyz").status_code == 503
 
 
+def test_without_its_broker_a_process_still_serves_requests_and_says_so_to_a_load_balancer(tmp_path: Path) -> None:
+    with running(tmp_path, broker_url="redis://127.0.0.1:9/0") as server:
+        assert until(server, store="ok", model="ok", broker="unreachable")["ready"] is False
+        answer = server.client.get("/readyz", params={"for": "requests"})
+        assert (answer.status_code, answer.json()["ready"]) == (200, True)
+        turn = {"text": "I live in Paris.", "at": "2024-05-08T12:00:00Z"}
+        stored = server.namespace("ann").post("/turns", {"session_id": "s", "turns": [turn]})
+        assert stored.status_code == 202
+
+
+def test_a_process_that_cannot_serve_requests_says_so_to_a_load_balancer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(*_: Any) -> Any:
+        raise ModelUnavailable("not installed")
+
+    monkeypatch.setattr("memgraph_server.wiring._loaded", absent)
+    with running(tmp_path) as server:
+        until(server, model="failed")
+        assert server.client.get("/readyz", params={"for": "requests"}).status_code == 503
+
+
+def test_readiness_is_asked_for_all_or_for_requests(served: Running) -> None:
+    assert served.client.get("/readyz", params={"for": "fun"}).status_code == 422
+
+
 def test_metrics_count_requests_and_turns_and_name_no_namespace(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         server.namespace("ann-the-first").say("I live in Paris.")
