@@ -27,6 +27,7 @@ from memgraph_server.memory.facts import STABLE_THRESHOLD
 from memgraph_server.memory.interval import Interval
 from memgraph_server.retrieval import answerability, budget, signals
 from memgraph_server.retrieval.beam import Limits
+from memgraph_server.retrieval.compatibility import may_answer
 from memgraph_server.retrieval.evaluator import Evaluator, Features, LocalEvaluator, similar
 from memgraph_server.retrieval.evidence import (
     Evidence,
@@ -214,7 +215,7 @@ class _Asking:
             limit=STATED_FACTS,
         )
         steps = [step_of(neighbour) for neighbour in found]
-        return [step for step in steps if reading.scope is None or step.fact.interval.overlaps(reading.scope)]
+        return [step for step in steps if may_answer(step.fact, reading.scope)]
 
     def walk(self, reading: Reading, encoding: Encoding, words: Words, near: Sequence[Step]) -> Walked:
         roots = self._roots(reading, near)

@@ -1,10 +1,7 @@
-"""`query`, `timeline`, `demo`: what the memory knows, on a terminal."""
+"""`query`, `timeline`: what the memory knows, on a terminal."""
 
 from __future__ import annotations
 
-import tempfile
-from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,16 +13,6 @@ if TYPE_CHECKING:
     from memgraph_server.retrieval.evidence import Evidence
     from memgraph_server.stores.port import Timeline
     from memgraph_server.wiring import Services
-
-#: What the demo asks of its sample (`samples/`): a plan, what became of it, and something about a person.
-QUESTIONS = (
-    "What does Liam train for?",
-    "Which plans of Liam changed, and why?",
-    "What does Liam like to eat on weekends?",
-)
-_SAMPLE = "liam.json"
-#: How much of the timeline the demo shows: what fits a screen.
-DEMO_FACTS = 20
 
 Valid = Annotated[str | None, typer.Option(help="only what holds then: RFC 3339, or a day, month or year")]
 Known = Annotated[str | None, typer.Option(help="as it was believed then")]
@@ -54,7 +41,7 @@ def query(
         explain=explain,
     )  # fmt: skip
     with services_of(settings_of(store=store, worker=False)) as services:
-        evidence = _ask(services, namespace, body)
+        evidence = ask(services, namespace, body)
     if as_json:
         from memgraph_server.api.evidence_answers import EvidenceOut
 
@@ -63,7 +50,8 @@ def query(
         show(evidence)
 
 
-def _ask(services: Services, namespace: str, body: object) -> Evidence:
+def ask(services: Services, namespace: str, body: object) -> Evidence:
+    """The evidence for a question given as the payload of `query`."""
     from memgraph_server.actions import inputs
     from memgraph_server.actions.model_evidence import gather
     from memgraph_server.actions.questions import question_of
@@ -140,52 +128,3 @@ def show_timeline(title: str, found: Timeline) -> None:
         for view in found.facts
     ]  # fmt: skip
     table(title, ("relation", "tail", "from", "to", "confidence", "stratum", "turns"), rows)
-
-
-def demo(as_json: AsJson = False) -> None:
-    """Read a sample conversation into a memory that is gone afterwards, and ask it three questions.
-
-    Example: memgraph-server demo
-    """
-    from memgraph_server.api.payloads import QueryIn
-    from memgraph_server.command_line.ingesting import ingest_sessions
-    from memgraph_server.command_line.readers import read_file
-
-    with (
-        tempfile.TemporaryDirectory(prefix="memgraph-demo-") as folder,
-        services_of(settings_of(store=f"sqlite:///{folder}/demo.db")) as services,
-        resources.as_file(resources.files("memgraph_server") / "samples" / _SAMPLE) as sample,
-    ):
-        _, sessions = read_file(Path(sample))
-        ingest_sessions(services, "demo", sessions)
-        answers = [(text, _ask(services, "demo", QueryIn(query=text, token_budget=512))) for text in QUESTIONS]
-        if as_json:
-            from memgraph_server.api.evidence_answers import EvidenceOut
-
-            print_json([{"query": text, **EvidenceOut.of(evidence).model_dump()} for text, evidence in answers])
-            return
-        _show_people(services)
-        for text, evidence in answers:
-            console().rule(text, align="left")
-            show(evidence)
-
-
-def _show_people(services: Services) -> None:
-    """The life of whoever speaks first, in order of time: what began, what ended, what is only said to be likely."""
-    from memgraph_server.actions import read_facts
-    from memgraph_server.actions.read_facts import Filters
-
-    found = read_facts.facts(
-        services.store, "demo", Filters(name="Liam"), canonical=services.relations.canonical, limit=10_000
-    )
-    said = [view for view in found.facts if view.fact.relation != "talked_about"]
-    facts = sorted(said, key=lambda view: (view.fact.valid_from, view.fact.relation))
-    rows = [
-        (*_span(view.fact.valid_from, view.fact.valid_to), view.fact.relation, view.tail_name, view.fact.stratum)
-        for view in facts[-DEMO_FACTS:]
-    ]
-    table(
-        f"Liam: the latest {len(rows)} of {len(facts)} facts, topics of talk left out",
-        ("from", "to", "relation", "tail", "stratum"),
-        rows,
-    )

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from memgraph_server.command_line import asking, evaluating, ingesting, jobs, keys, operating, serving, working
+from memgraph_server.command_line import (
+    asking,
+    demo,
+    evaluating,
+    ingesting,
+    jobs,
+    keys,
+    moving,
+    operating,
+    serving,
+    working,
+)
 
 app = typer.Typer(
     name="memgraph-server",
@@ -21,8 +32,10 @@ app.command()(working.beat)
 app.command()(ingesting.ingest)
 app.command()(asking.query)
 app.command()(asking.timeline)
-app.command()(asking.demo)
+app.command()(demo.demo)
 app.command(name="eval")(evaluating.evaluate)
+app.command()(moving.export)
+app.command(name="import")(moving.import_)
 app.command()(operating.migrate)
 app.command()(operating.doctor)
 app.command()(operating.settings)

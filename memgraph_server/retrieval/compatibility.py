@@ -1,4 +1,4 @@
-"""Which facts may serve which intent (REAL, §III-B2, Exploration Intent Compatibility).
+"""Which facts may serve which intent, and which time (REAL, §III-B2, Exploration Intent Compatibility).
 
 The paper keeps only edges whose label is compatible. Labels are given when a turn is read, before any question is
 known, so a hard filter loses evidence: compatible facts come first, and others are let in only where none is
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from memgraph_server.memory.facts import Intent
+from memgraph_server.memory.facts import Fact, Intent
+from memgraph_server.memory.interval import Interval
 
 T = TypeVar("T")
 
@@ -29,3 +30,16 @@ def prefer_compatible(intent: Intent, items: Sequence[T], key: Callable[[T], Int
     """The compatible ones in their order; all of them where none is compatible."""
     fitting = [item for item in items if key(item) in COMPATIBLE[intent]]
     return fitting or list(items)
+
+
+def may_answer(fact: Fact, scope: Interval | None) -> bool:
+    """Whether a fact that somebody stated bears on the time asked about (None: on any).
+
+    It holds then; or the present of that time is asked for ("what does Ann read?") and it happened, nobody said when,
+    and was told by then: an undated event is over at once, and still tells what somebody is like.
+    """
+    if scope is None or fact.interval.overlaps(scope):
+        return True
+    undated = fact.valid_to == fact.valid_from + 1
+    present = scope.end == scope.start + 1
+    return undated and present and fact.valid_from < scope.start

@@ -44,7 +44,7 @@ class Shell:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == code, (done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
@@ -221,12 +221,15 @@ def test_nothing_that_a_turn_says_reaches_the_terminal_as_a_command(shell: Shell
 @pytest.mark.slow
 def test_the_demo_shows_facts_and_turns_with_real_models(shell: Shell) -> None:
     text = shell.run("demo", MEMGRAPH_SERVER_EMBEDDER="onnx-minilm", MEMGRAPH_SERVER_EXTRACTOR="local").stdout
-    assert "Liam" in text
-    assert text.count("answerability") == 3
-    life = text.partition("What does Liam train for?")[0]
-    began = re.findall(r"^│ (\d{4}-\d\d-\d\d)", life, re.MULTILINE)
-    assert began == sorted(began)
+    life, *answers = re.split(r"^Wh.*\? .*─+$", text, flags=re.MULTILINE)
+    began = re.findall(r"^│ (?:since )?(\d{4}-\d\d-\d\d)", life, re.MULTILINE)
     assert len(began) >= 10
+    assert not re.search(r"asked|talked about", life)
+    first = [answer.strip().splitlines()[0] for answer in answers]
+    assert [words in line for words, line in zip(("VisaHQ", "parents' comfort", "most bang"), first, strict=True)] == [
+        True, True, True,
+    ]  # fmt: skip
+    assert text.count("answerability") == 3
     assert list(shell.folder.iterdir()) == [shell.folder / "own.json"]
 
 

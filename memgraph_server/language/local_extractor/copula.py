@@ -7,6 +7,7 @@
 | I'm allergic to nuts, proud of her  | (I, allergic_to, nuts), (I, proud_of, …)  |
 | My favorite book is X               | (I, favorite_book, X)                     |
 | My goal is to …, my dog's name is … | (I, goal, …), (my dog, named, …)          |
+| Comfort is my main concern          | (I, main_concern, comfort)                |
 | I'm from Sweden, into jazz          | (I, from, Sweden), (I, interested_in, …)  |
 | The X was inspiring                 | (X, is, inspiring), little salient        |
 """
@@ -242,6 +243,10 @@ def _noun(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draf
         return
     if token.i in page.dated or token.lower_ in tables().praise:
         return
+    owner = _owner(page, token) if token.lemma_.lower() in _ATTRIBUTES and not _vaguely(subject) else None
+    if owner is not None and owner.text != head.text:
+        yield _draft(clause, owner, _attribute(token), head, 0.75)
+        return
     if token.lemma_ in {"fan", "lover"} and (liked := _liked(page, token)):
         yield from (_draft(clause, head, "likes", p, 0.7) for p in liked)
         return
@@ -276,14 +281,22 @@ def _liked(page: Page, token: Any) -> list[Phrase]:
 
 def _favorite_of(page: Page, clause: Clause, head: Phrase, token: Any) -> Iterator[Draft]:
     """ "Pottery is my favorite hobby": (owner, favorite_hobby, pottery)."""
-    poss = next((c for c in token.children if c.dep_ == "poss"), None)
-    owner = (
-        noun_phrase(page, poss)
-        if poss is not None and poss.tag_ != "PRP$"
-        else (page.scene.resolve(poss.text) if poss is not None else None)
-    )
+    owner = _owner(page, token)
     if owner is not None and head.text != owner.text:
         yield _draft(clause, owner, _favorite_relation(token), head, 0.9)
+
+
+def _owner(page: Page, token: Any) -> Phrase | None:
+    """Whose it is: "my main concern", "Tom's goal"."""
+    poss = next((c for c in token.children if c.dep_ == "poss"), None)
+    if poss is None:
+        return None
+    return page.scene.resolve(poss.text) if poss.tag_ == "PRP$" else noun_phrase(page, poss)
+
+
+def _vaguely(subject: Any) -> bool:
+    """ "That's my idea": says nothing of what it is."""
+    return subject is None or subject.lower_ in {"it", "this", "that", "these", "those", "there", "what", "which"}
 
 
 def _favorite_relation(token: Any) -> str:
@@ -347,8 +360,7 @@ def states_attribute(clause: Clause) -> bool:
 def read_attribute(page: Page, clause: Clause) -> Iterator[Draft]:
     """The facts of a clause that `states_attribute`."""
     subject = clause.subject
-    poss = next(c for c in subject.children if c.dep_ == "poss")
-    owner = page.scene.resolve(poss.text) if poss.tag_ == "PRP$" else noun_phrase(page, poss)
+    owner = _owner(page, subject)
     favorite = any(c.lower_ in _FAVORITE for c in subject.children)
     phrase = verb_phrase(page, clause.verb, "gerund")
     if owner is not None and phrase is not None:

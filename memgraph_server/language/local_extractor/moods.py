@@ -164,16 +164,17 @@ def _unreal(verb: Any, seen: set[int]) -> bool:
 
 
 def _unreal_opinion(head: Any, seen: set[int]) -> bool:
-    """ "I don't think that …", "I wonder if …", "I'll make sure that …"."""
+    """ "I don't think that …", "I wonder if …", "I'll make sure that …", "I'm scared that …"."""
     if head.pos_ not in _PREDICATES:
-        return head.lower_ in {"sure", "certain"}
+        return head.lower_ in _UNSURE
     denied = any(c.dep_ == "neg" for c in head.children) and head.lemma_ in tables().reporting
     return denied or head.lemma_ in _UNREAL_UNDER or _unreal(head, seen)
 
 
 #: "Ways I can find candidates": what could be, of things that may not be.
 _MAY_BE = frozenset({"can", "could", "might", "may", "would"})
-_UNREAL_UNDER = frozenset({"hope", "wish", "wonder", "ask", "imagine", "let", "ensure", "make"})
+_UNREAL_UNDER = frozenset({"hope", "wish", "wonder", "ask", "imagine", "let", "ensure", "make", "fear", "worry"})
+_UNSURE = frozenset({"sure", "certain", "scared", "afraid", "worried", "nervous", "terrified", "anxious"})
 
 
 def _has_subject(verb: Any) -> bool:
