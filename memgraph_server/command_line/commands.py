@@ -11,7 +11,6 @@ from memgraph_server.command_line import (
     ingesting,
     jobs,
     keys,
-    moving,
     operating,
     serving,
     working,
@@ -34,8 +33,6 @@ app.command()(asking.query)
 app.command()(asking.timeline)
 app.command()(demo.demo)
 app.command(name="eval")(evaluating.evaluate)
-app.command()(moving.export)
-app.command(name="import")(moving.import_)
 app.command()(operating.migrate)
 app.command()(operating.doctor)
 app.command()(operating.settings)
