@@ -115,7 +115,8 @@ def _language_model(services: Services) -> Iterator[Finding]:
 
 def _keys(chosen: Settings) -> Finding:
     there = chosen.keys_path.exists()
-    if there and chosen.keys_path.stat().st_mode & 0o077:
+    # A group may read it: that is how a container platform hands a secret to a user without rights.
+    if there and chosen.keys_path.stat().st_mode & 0o027:
         return Finding("API keys", False, f"{chosen.keys_path} can be read by others", f"chmod 600 {chosen.keys_path}")
     if there:
         return _checked("API keys", lambda: f"{chosen.keys_path}", "restore the key file")

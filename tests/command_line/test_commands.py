@@ -253,6 +253,8 @@ def test_doctor_sees_a_folder_that_is_not_there_and_keys_that_others_may_read(tm
     assert "store" in faults
     settings = Settings(store=f"sqlite:///{tmp_path}/x.db", embedder="hashed", extractor="patterns")
     settings.keys_path.write_text('{"keys": []}')
+    settings.keys_path.chmod(0o640)
+    assert not [one for one in examine(settings) if one.what == "API keys" and not one.ok]
     settings.keys_path.chmod(0o644)
     faults = {one.what: one.advice for one in examine(settings) if not one.ok}
     assert "chmod 600" in faults["API keys"]
