@@ -9,6 +9,7 @@ Needs a Neo4j for tests (tests/services/neo4j start) and its data is deleted. On
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import statistics
 import subprocess
@@ -28,7 +29,8 @@ from memgraph_server.retrieval.evidence import Question
 from memgraph_server.settings import Settings
 from memgraph_server.stores.neo4j_store import Neo4jStore, Target
 from memgraph_server.stores.port import TurnOutcome
-from memgraph_server.workers.in_process import InProcessWorker, Pace
+from memgraph_server.workers.in_process import InProcessWorker
+from memgraph_server.workers.reading import Desk, Pace
 from tests.performance import synthetic
 from tests.performance.figures import Figure, arguments, present
 from tests.services.neo4j_server import SCRIPT, emptied
@@ -194,7 +196,8 @@ def workers_speed(url: str, store: Neo4jStore, count: int) -> float:
     namespace = f"workers-{count}"
     context = multiprocessing.get_context("spawn")
     ready, begin, end = context.Semaphore(0), context.Event(), context.Event()
-    processes = [context.Process(target=work, args=(url, n, ready, begin, end)) for n in range(count)]
+    target = importlib.import_module("tests.performance.neo4j_growth").work  # by that name for the new process too
+    processes = [context.Process(target=target, args=(url, n, ready, begin, end)) for n in range(count)]
     for process in processes:
         process.start()
     for _ in processes:
@@ -220,7 +223,7 @@ def work(url: str, number: int, ready: Any, begin: Any, end: Any) -> None:
     store = open_store(url)
     reader = Reader(store, SlowExtractor(), HashedEmbedder())
     pace = Pace(lease_seconds=30, sweep_seconds=0.05, batch=TURNS_EACH, threads=1)
-    worker = InProcessWorker(store, lambda: reader, name=f"worker-{number}", clock=wiring.clock, pace=pace)
+    worker = InProcessWorker(Desk(store, lambda: reader, f"worker-{number}", wiring.clock, pace))
     ready.release()
     begin.wait()
     worker.start()

@@ -23,6 +23,7 @@ from memgraph_server.retrieval.evidence import Question
 from memgraph_server.settings import Settings
 from tests.performance import synthetic
 from tests.performance.figures import Figure, arguments, present
+from tests.performance.multiplied import multiply
 
 BAR_FACTS = 100_000
 P50_MS, P95_MS, GROWTH = 40.0, 120.0, 2.0
@@ -40,10 +41,15 @@ class Latency:
 
 
 def measure(facts: int, asked: int, budget: int, folder: Path) -> Latency:
-    """A store that is there already is asked as it is."""
-    file = folder / f"query_{facts}.db"
+    """A store that is there already is asked as it is; ten times as large a one as is there is made of its copies."""
+    file, part, tenth = (folder / f"query_{name}.db" for name in (facts, f"{facts}.part", facts // 10))
     if not file.exists():
-        _fill(folder / f"query_{facts}.part.db", facts).rename(file)
+        part.unlink(missing_ok=True)
+        if tenth.exists():
+            multiply(tenth, part, 10, hub=synthetic.HUB, same_relations=True)
+        else:
+            _fill(part, facts)
+        part.rename(file)
     services = wiring.services(Settings(store=f"sqlite:///{file}"))
     try:
         return _ask_all(services, synthetic.questions(asked + _WARM_UP, facts=facts), budget)
@@ -51,16 +57,14 @@ def measure(facts: int, asked: int, budget: int, folder: Path) -> Latency:
         services.close()
 
 
-def _fill(file: Path, facts: int) -> Path:
+def _fill(file: Path, facts: int) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.unlink(missing_ok=True)
     services = wiring.services(Settings(store=f"sqlite:///{file}"))
     began, said = time.perf_counter(), facts // 10
     vectors = synthetic.HashedVectors(services.embedder.get())
     synthetic.fill(services.store, "speed", vectors, facts=facts, turns_too=said, now=wiring.clock())
     services.close()
     print(f"{facts:,} facts and {said:,} turns written in {time.perf_counter() - began:.0f} s", flush=True)
-    return file
 
 
 def _ask_all(services: wiring.Services, texts: list[str], budget: int) -> Latency:

@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +28,7 @@ from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.port import AsOf, Floats, TurnOutcome, TurnVectors
 from memgraph_server.stores.sqlite import SqliteStore
+from tests.performance.multiplied import multiply
 
 DIMENSION = 384
 NOW = 1_700_000_000_000_000
@@ -130,23 +130,20 @@ def middle(spent: Iterable[Spent]) -> Spent:
 
 
 def open_grown(folder: Path, size: int, sizes: Sequence[int]) -> SqliteStore:
-    """A store of `size` facts, grown out of a copy of the next smaller one where that is there."""
+    """A store of `size` facts; a multiple of the next smaller one is made of copies of its rows."""
     name, smaller = f"growth_{size}", (sizes[-2] if len(sizes) > 1 else 0)
     if not (folder / f"{name}.db").exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.part.db").unlink(missing_ok=True)
-        if smaller:
-            copied(folder / f"growth_{smaller}.db", folder / f"{name}.part.db")
-        store = open_store(folder, f"{name}.part")
-        fill(store, crowd(smaller, size))
-        store.close()
+        if smaller and size % smaller == 0:
+            parts = (folder / f"growth_{smaller}.db", folder / f"{name}.part.db")
+            multiply(*parts, size // smaller, hub="Hub", same_relations=False)
+        else:
+            store = open_store(folder, f"{name}.part")
+            fill(store, crowd(0, size))
+            store.close()
         (folder / f"{name}.part.db").rename(folder / f"{name}.db")
     return open_store(folder, name)
-
-
-def copied(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
-        one.backup(other)
 
 
 def apply_to_anybody(store: SqliteStore, mark: str, index: int) -> None:

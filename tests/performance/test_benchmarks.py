@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memgraph_server import wiring
+from memgraph_server.actions.ask import ask
 from memgraph_server.language.onnx_embedder import OnnxEmbedder
+from memgraph_server.retrieval.evidence import Question
 from memgraph_server.settings import Settings
 from tests.performance import query, synthetic, temporal_graphs
 from tests.performance.__main__ import benchmarks
 from tests.performance.figures import Figure
+from tests.performance.multiplied import multiply
 
 GRAPH = {
     "entity2id.txt": "Q1\t1\nQ2\t2\nQ3\t3\n",
@@ -112,3 +116,25 @@ def test_query_latency_is_measured_at_each_size(tmp_path: Path) -> None:
     assert all(len(latency.wall) == 3 for latency in by_size.values())
     assert figures["p95 at 300 facts"] >= figures["p50 at 300 facts"] > 0
     assert figures["p50, 300 facts to 100"] > 0
+
+
+def test_a_store_grown_by_copies_of_its_rows_is_whole(tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path / 'small.db'}", embedder="hashed", extractor="patterns")
+    services = wiring.services(settings)
+    vectors = synthetic.HashedVectors(services.embedder.get())
+    synthetic.fill(services.store, "speed", vectors, facts=60, turns_too=12, now=wiring.clock())
+    hub = services.store.resolve("speed", synthetic.HUB)
+    assert hub is not None
+    services.close()
+    multiply(tmp_path / "small.db", tmp_path / "large.db", 5, hub=synthetic.HUB, same_relations=True)
+    services = wiring.services(replace(settings, store=f"sqlite:///{tmp_path / 'large.db'}"))
+    try:
+        store = services.store
+        assert store.check() == []
+        assert len(store.timeline("speed").facts) == 300
+        assert len(store.timeline("speed", entity_id=hub.id).facts) == 150
+        assert store.corpus_size("speed").turns == 60
+        found = ask(services, "speed", Question(text="What did Ann buy?", now=wiring.clock(), token_budget=512))
+        assert found.turns
+    finally:
+        services.close()
