@@ -240,6 +240,14 @@ class ReceiptOut(BaseModel):
     removed: dict[str, int]
 
 
+class ImportedOut(BaseModel):
+    """`new` is false where the very same content was there already. `counts`: records of the namespace, by kind."""
+
+    namespace: str
+    new: bool
+    counts: dict[str, int]
+
+
 class ReadinessOut(BaseModel):
     """`ready` only where the store and the broker answer, a worker lives and the models are loaded; with
     `?for=requests`, where the store answers and the models are loaded."""

@@ -18,6 +18,7 @@ from memgraph_server.api import (
     entity_routes,
     fact_routes,
     health_routes,
+    moving_routes,
     problems,
     query_routes,
     turn_routes,
@@ -67,7 +68,16 @@ def create_app(services: Services) -> FastAPI:
         app.state.metrics.registry.register(LanguageModelMetrics(services.language_model.model.spending))
     app.state.readers = _readers(services)
     problems.install(app)
-    for routes in (turn_routes, query_routes, answer_routes, fact_routes, entity_routes, health_routes, docs_page):
+    for routes in (
+        turn_routes,
+        query_routes,
+        answer_routes,
+        fact_routes,
+        entity_routes,
+        moving_routes,
+        health_routes,
+        docs_page,
+    ):
         app.include_router(routes.router)
     app.add_middleware(Edge, settings=services.settings, keys=services.keys, count=app.state.metrics.count)
     return app

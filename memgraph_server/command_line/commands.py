@@ -11,6 +11,7 @@ from memgraph_server.command_line import (
     ingesting,
     jobs,
     keys,
+    moving,
     operating,
     serving,
     working,
@@ -33,6 +34,8 @@ app.command()(asking.query)
 app.command()(asking.timeline)
 app.command()(demo.demo)
 app.command(name="eval")(evaluating.evaluate)
+app.command()(moving.export)
+app.command(name="import")(moving.import_)
 app.command()(operating.migrate)
 app.command()(operating.doctor)
 app.command()(operating.settings)

@@ -13,10 +13,10 @@ Errors: InvalidInput, NotFound, Conflict, StoreUnavailable, StoreCorrupt, Schema
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from memgraph_server.memory.facts import Assertion, Entity, Fact, Intent
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Turn, TurnState
+
+if TYPE_CHECKING:  # pydantic is not imported before something is moved
+    from memgraph_server.stores.records import Record
 
 Floats = NDArray[np.float32]
 
@@ -340,6 +343,19 @@ class GraphStore(Protocol):
         ...
 
     # -- moving and erasing
+    def dump(self, namespace: str) -> Iterator[Record]:
+        """The whole namespace as records (stores/records.py), one state of it, in bounded memory; the same content
+        gives the same records on every store. Not to be held while something slow is waited for: on Neo4j its writers
+        wait. Raises NotFound where nothing was ever written."""
+        ...
+
+    def load(self, namespace: str, records: Iterable[Record]) -> bool:
+        """What `dump` gave, into a namespace that is not there yet: ids, both clocks, order and vectors as they were;
+        later writes are recorded after the last instant of the records. It appears whole or not at all. False where
+        these very records are there already; Conflict where anything else is. Raises InvalidInput, naming the record's
+        number as its line, where they are not consistent (stores/consistency.py)."""
+        ...
+
     def erase(self, namespace: str, *, now: Instant) -> dict[str, int]:
         """Everything of the namespace, index entries too; rows removed, by kind. The only destructive verb."""
         ...

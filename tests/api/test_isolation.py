@@ -42,6 +42,7 @@ READS: list[tuple[str, str, Any]] = [
     ("GET", "/entities", None),
     ("GET", "/entities?like=Reyk", None),
     ("GET", "/entities/{tail}", None),
+    ("GET", "/export", None),
 ]
 WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/turns", {"session_id": "s1", "turns": [
@@ -52,6 +53,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/facts/{fact}/retract", {"reason": "not yours"}),
     ("POST", "/entities/{head}/merge", {"into": "{tail}"}),
     ("POST", "/entities/{head}/unmerge", None),
+    ("POST", "/import", None),
     ("DELETE", "", None),
 ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from tests.stores.contract_beliefs import BeliefContract
 from tests.stores.contract_entities import EntityContract
 from tests.stores.contract_histories import HistoryContract
 from tests.stores.contract_isolation import IsolationContract
+from tests.stores.contract_moving import MovingContract
 from tests.stores.contract_queue import QueueContract
 from tests.stores.contract_reads import ReadContract
 from tests.stores.contract_search import SearchContract
@@ -36,6 +37,7 @@ class GraphStoreContract(
     ReadContract,
     SearchContract,
     IsolationContract,
+    MovingContract,
     HistoryContract,
 ):
     """All verbs, both clocks, and the laws of memory, through the port alone."""

@@ -15,6 +15,7 @@ import pytest
 from memgraph_server.errors import Conflict, NotFound
 from memgraph_server.memory.terms import terms
 from memgraph_server.stores.port import AsOf, GraphStore
+from memgraph_server.stores.records import CardinalityRecord, Header, to_line
 from tests.stores.material import NOW, Store, claim, entity_id, outcome, tell, turn, vector
 
 #: Names that a careless comparison would take for one another.
@@ -54,6 +55,7 @@ def know(store: Store, namespace: str) -> Ids:
 
 
 Call = Callable[[Store, str, Ids], Any]
+OTHER = CardinalityRecord("knows", True, "seen", NOW)
 _AROUND: dict[str, Any] = {"as_of": AsOf(), "minimum_confidence": 0.0, "limit": 9}
 READS: dict[str, Call] = {
     "job": lambda s, n, i: s.job(n, "j"),
@@ -81,6 +83,7 @@ READS: dict[str, Call] = {
     "handles": lambda s, n, i: s.handles(n, ["t0", "t1"]),
     "sample_turns": lambda s, n, i: s.sample_turns(n, 9),
     "readiness": lambda s, n, i: s.readiness(n),
+    "dump": lambda s, n, i: [each for each in s.dump(n) if not isinstance(each, Header)],
 }
 WRITES: dict[str, Call] = {
     "append_turns": lambda s, n, i: s.append_turns(n, [turn("t9", "secret")], job_id="j", now=NOW),
@@ -96,12 +99,20 @@ WRITES: dict[str, Call] = {
     "retract_fact": lambda s, n, i: s.retract_fact(n, i.fact, reason="r", now=NOW),
     "set_cardinality": lambda s, n, i: s.set_cardinality(n, "likes", True, reason="r", now=NOW),
     "erase": lambda s, n, i: s.erase(n, now=NOW),
+    "load": lambda s, n, i: (s.erase(n, now=NOW), s.load(n, [Header(n, NOW, {"cardinality": 1}), OTHER])),
 }
 
 
 def seen(store: Store, namespace: str, ids: Ids) -> dict[str, str]:
-    """All that reads answer, as text."""
-    return {name: repr(call(store, namespace, ids)) for name, call in READS.items()}
+    """All that reads answer, as text; "nothing", where they find nothing."""
+
+    def told(call: Call) -> str:
+        try:
+            return repr(call(store, namespace, ids))
+        except NotFound:
+            return "nothing"
+
+    return {name: told(call) for name, call in READS.items()}
 
 
 def says_nothing(answer: Any) -> bool:
@@ -171,6 +182,22 @@ class IsolationContract:
         for namespace in (*NAMESPACES, *reversed(NAMESPACES)):
             found = store.search_facts(namespace, vector("p1 likes a1"), **_AROUND)
             assert {each.tail_name for each in found} == {f"{namespace}{i}" for i in range(5)}
+
+    def test_namespaces_with_the_same_content_are_moved_one_at_a_time(self, store: Store) -> None:
+        known = {namespace: settle(store, namespace) for namespace in NAMESPACES}
+        before = {namespace: seen(store, namespace, known[namespace]) for namespace in NAMESPACES}
+        records = {namespace: list(store.dump(namespace)) for namespace in NAMESPACES}
+        lines = {namespace: [to_line(each) for each in records[namespace][1:]] for namespace in NAMESPACES}
+        store.erase("a", now=NOW)
+        assert {namespace: seen(store, namespace, known[namespace]) for namespace in ("a-b", "A")} == {
+            namespace: before[namespace] for namespace in ("a-b", "A")
+        }
+        for other in ("a-b", "A"):
+            with pytest.raises(Conflict):
+                store.load(other, [dataclasses.replace(records["a"][0], namespace=other), *records["a"][1:]])  # type: ignore[arg-type, type-var]
+        assert store.load("a", records["a"])
+        for namespace in NAMESPACES:
+            assert [to_line(each) for each in list(store.dump(namespace))[1:]] == lines[namespace]
 
     def test_what_was_erased_answers_like_what_never_was(self, store: Store) -> None:
         ids = settle(store, "a")

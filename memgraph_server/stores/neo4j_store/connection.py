@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +20,7 @@ from neo4j import exceptions
 from memgraph_server.errors import MemgraphServerError, StoreUnavailable, TooLarge
 
 if TYPE_CHECKING:
-    from neo4j import ManagedTransaction
+    from neo4j import ManagedTransaction, Transaction
 
 _T = TypeVar("_T")
 Row = list[Any]
@@ -57,7 +58,9 @@ class Query:
 class Statements:
     """Runs queries inside one transaction."""
 
-    def __init__(self, transaction: ManagedTransaction, watch: Callable[[Query, dict[str, Any]], None] | None) -> None:
+    def __init__(
+        self, transaction: ManagedTransaction | Transaction, watch: Callable[[Query, dict[str, Any]], None] | None
+    ) -> None:
         self._transaction = transaction
         self._watch = watch
 
@@ -106,6 +109,16 @@ class Connection:
         """One transaction: committed at the end, rolled back by any exception."""
         return self._asking(lambda session: session.execute_write(self._with(work)))
 
+    @contextmanager
+    def holding(self) -> Iterator[Statements]:
+        """One transaction that is read from as long as the context lasts, and taken back at its end; never retried."""
+        try:
+            with self._driver.session(database=self.target.database) as session, session.begin_transaction() as held:
+                yield Statements(held, self.watch)
+                held.rollback()
+        except (exceptions.Neo4jError, exceptions.DriverError) as error:
+            raise in_our_words(error, self.target) from error
+
     def outside(self, work: Callable[[neo4j.Session], _T]) -> _T:
         """With a session of its own: for schema, which no transaction of data can hold."""
         return self._asking(work)
@@ -132,6 +145,13 @@ class Connection:
                 return ask(session)
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
             raise in_our_words(error, self.target) from error
+
+
+def being_loaded(namespace: str) -> StoreUnavailable:
+    """What every verb but `load` and `erase` answers until a load is complete (moving.py)."""
+    return StoreUnavailable(
+        f"the namespace {namespace!r} is being imported, or an import was cut off: run it again, or erase the namespace"
+    )
 
 
 def in_our_words(error: Exception, target: Target) -> Exception:

@@ -15,7 +15,7 @@ from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.revision import SMALL
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.neo4j_store import claims
-from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, being_loaded
 from memgraph_server.stores.neo4j_store.entities import Named
 from memgraph_server.stores.neo4j_store.keys import SLICE, Keys
 from memgraph_server.stores.neo4j_store.names import indexable
@@ -26,10 +26,11 @@ _LOCK = """
     MERGE (n:Namespace {name: $namespace})
     ON CREATE SET n.recorded_at = $now - 1, n.sequence = 0, n.turns = 0, n.terms = 0
     SET n.locked = true
-    WITH n
+    WITH n WHERE n.loading IS NULL
     SET n.recorded_at = CASE WHEN n.recorded_at < $now THEN $now ELSE n.recorded_at + 1 END
     WITH n"""
 
+WHOLE = Query("whether a namespace is being loaded", "MATCH (n:Namespace {name: $namespace}) RETURN n.loading IS NULL")
 LOAD = Query(
     "lock a namespace and read what a write needs",
     f"""
@@ -98,6 +99,14 @@ class Loaded:
     token: str | None = None
 
 
+def require_whole(ask: Statements, namespace: str) -> bool:
+    """Whether it exists. Raises StoreUnavailable while it is being loaded."""
+    row = ask.one(WHOLE, namespace=namespace)
+    if row is not None and not row[0]:
+        raise being_loaded(namespace)
+    return row is not None
+
+
 def load(
     ask: Statements,
     namespace: str,
@@ -115,7 +124,8 @@ def load(
     values: dict[str, Any] = {"namespace": namespace, "now": now, "turn": turn, "names": list(keys)}
     values |= {"assertions": list(dict.fromkeys(ids)), "keys": wanted, "most": SMALL + 1, "any": 2**62}
     row = ask.one(LOAD, **values)
-    assert row is not None  # noqa: S101  MERGE has one
+    if row is None:
+        raise being_loaded(namespace)
     return _loaded(namespace, keys, row)
 
 

@@ -54,6 +54,10 @@ CHECKS = (
         RETURN count(s)""",
     ),
 )
+CUT_OFF = Query(
+    "namespaces that are not loaded to the end",
+    "MATCH (n:Namespace) WHERE n.name IS NOT NULL AND n.loading IS NOT NULL RETURN n.name ORDER BY n.name",
+)
 STALE_TURNS = Query(
     "turns that are read and have no vector of an embedder",
     """

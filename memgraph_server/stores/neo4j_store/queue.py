@@ -117,7 +117,10 @@ OVERALL = Query(
     }
     RETURN number, oldest""",
 )
-NAMESPACES = Query("names of namespaces", "MATCH (n:Namespace) WHERE n.name IS NOT NULL RETURN n.name ORDER BY n.name")
+NAMESPACES = Query(
+    "names of namespaces",
+    "MATCH (n:Namespace) WHERE n.name IS NOT NULL AND n.loading IS NULL RETURN n.name ORDER BY n.name",
+)
 #: Sessions looked at where others lend at the same time.
 CANDIDATES = 8
 

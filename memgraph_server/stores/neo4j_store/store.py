@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.facts import Entity, Intent
@@ -20,7 +20,7 @@ from memgraph_server.stores.checks import (
     check_texts,
     check_turn,
 )
-from memgraph_server.stores.cursor import read_cursor, write_cursor
+from memgraph_server.stores.cursor import listed, read_cursor, write_cursor
 from memgraph_server.stores.neo4j_store import (
     claims,
     entities,
@@ -34,7 +34,7 @@ from memgraph_server.stores.neo4j_store import (
 from memgraph_server.stores.neo4j_store.beliefs import Beliefs
 from memgraph_server.stores.neo4j_store.connection import Connection, Statements, Target
 from memgraph_server.stores.neo4j_store.erase import erase
-from memgraph_server.stores.neo4j_store.loading import load
+from memgraph_server.stores.neo4j_store.loading import load, require_whole
 from memgraph_server.stores.neo4j_store.names import check_length
 from memgraph_server.stores.neo4j_store.neighbours import Search
 from memgraph_server.stores.neo4j_store.vectors import Space, turn_embedding
@@ -58,9 +58,14 @@ from memgraph_server.stores.port import (
 )
 from memgraph_server.stores.sqlite.beliefs import RelationTable
 
+if TYPE_CHECKING:
+    from memgraph_server.stores.records import Record
+
 _T = TypeVar("_T")
 #: What is believed now, at any valid time.
 _NOW = AsOf()
+#: Namespaces that a process remembers to have seen whole.
+_REMEMBERED = 10_000
 #: A number that no entity has.
 _NOBODY = -1
 
@@ -76,17 +81,38 @@ class Neo4jStore:
         self.connection = Connection(target)
         self._registry = registry
         self._space = Space(embedder_name, dimension)
+        self._whole: set[str] = set()
 
     # -- transactions
 
     def _read(self, namespace: str, work: Callable[[Statements], _T]) -> _T:
         _check_namespace(namespace)
-        return self._any(work)
+        return self._any(self._of_whole(namespace, work))
 
     def _write(self, namespace: str, work: Callable[[Statements], _T]) -> _T:
+        """Of a namespace that may be new: the work's first statement asks under its lock whether it is whole."""
         _check_namespace(namespace)
         self.connection.accept(schema.accept)
         return self.connection.writing(work)
+
+    def _change(self, namespace: str, work: Callable[[Statements], _T]) -> _T:
+        """Of what is there already."""
+        return self._write(namespace, self._of_whole(namespace, work))
+
+    def _of_whole(self, namespace: str, work: Callable[[Statements], _T]) -> Callable[[Statements], _T]:
+        """Of a namespace that is being loaded nothing is told. One that was whole stays so until it is erased, so that
+        it is asked about once by a process."""
+        if namespace in self._whole:
+            return work
+
+        def checked(ask: Statements) -> _T:
+            if require_whole(ask, namespace):
+                if len(self._whole) >= _REMEMBERED:
+                    self._whole.clear()
+                self._whole.add(namespace)
+            return work(ask)
+
+        return checked
 
     def _any(self, work: Callable[[Statements], _T]) -> _T:
         self.connection.accept(schema.accept)
@@ -198,12 +224,12 @@ class Neo4jStore:
         now: Instant,  # noqa: ARG002  the port's
     ) -> None:
         said = _readable(reason)
-        self._write(
+        self._change(
             namespace, lambda ask: queue.fail(ask, namespace, turn_id, reason=said, final=final, retry_at=retry_at)
         )
 
     def replay(self, namespace: str, turn_ids: Sequence[str] | None, *, now: Instant) -> int:
-        return self._write(namespace, lambda ask: queue.replay(ask, namespace, turn_ids, now))
+        return self._change(namespace, lambda ask: queue.replay(ask, namespace, turn_ids, now))
 
     def dead_turns(self, namespace: str, limit: int, cursor: str | None) -> tuple[list[TurnStatus], str | None]:
         _check_namespace(namespace)
@@ -227,10 +253,11 @@ class Neo4jStore:
         self, namespace: str, *, limit: int, cursor: str | None = None, like: str | None = None
     ) -> tuple[list[Entity], str | None]:
         _check_namespace(namespace)
-        after = read_cursor("entities", namespace, cursor, (str,)) or [""]
+        asked = listed("entities", like)
+        after = read_cursor(asked, namespace, cursor, (str,)) or [""]
         check_limit(limit)
         found, more = self._read(namespace, lambda ask: entities.page(ask, namespace, limit, str(after[0]), like))
-        return found, None if more is None else write_cursor("entities", namespace, [more])
+        return found, None if more is None else write_cursor(asked, namespace, [more])
 
     def merge(self, namespace: str, entity_id: str, into: str, *, now: Instant) -> Entity:
         def change(beliefs: Beliefs) -> Entity:
@@ -308,7 +335,8 @@ class Neo4jStore:
         cursor: str | None = None,
     ) -> Timeline:
         _check_namespace(namespace)
-        after = read_cursor("timeline", namespace, cursor, (int, str, int, int))
+        asked = listed("timeline", entity_id, relation, tail_id, as_of.valid_at, as_of.known_at, minimum_confidence)
+        after = read_cursor(asked, namespace, cursor, (int, str, int, int))
         most = None if limit is None else check_limit(limit)
 
         def read(ask: Statements) -> tuple[list[FactView], tuple[str | int, ...] | None]:
@@ -324,8 +352,8 @@ class Neo4jStore:
                 after=after,
             )
 
-        found, more = self._any(read)
-        return Timeline(tuple(found), None if more is None else write_cursor("timeline", namespace, more))
+        found, more = self._read(namespace, read)
+        return Timeline(tuple(found), None if more is None else write_cursor(asked, namespace, more))
 
     def fact_versions(self, namespace: str, fact_id: str) -> list[FactView]:
         return self._read(namespace, lambda ask: facts.versions(ask, namespace, fact_id))
@@ -398,8 +426,31 @@ class Neo4jStore:
 
     # -- moving and erasing
 
+    def dump(self, namespace: str) -> Iterator[Record]:
+        from memgraph_server.stores.neo4j_store import moving
+
+        _check_namespace(namespace)
+        self.connection.accept(schema.accept)
+        yield from moving.dump(self.connection, namespace)
+
+    def load(self, namespace: str, records: Iterable[Record]) -> bool:
+        from memgraph_server.stores import records as form
+        from memgraph_server.stores.consistency import consistent
+        from memgraph_server.stores.neo4j_store.moving import Loading
+
+        _check_namespace(namespace)
+        self.connection.accept(schema.accept)
+        header, given = form.begun(namespace, consistent(records))
+        if Loading(self.connection, namespace, self._registry.antonym).load(header, given):
+            return True
+        form.require_same(namespace, self.dump(namespace), given)
+        return False
+
     def erase(self, namespace: str, *, now: Instant) -> dict[str, int]:  # noqa: ARG002  the port's
-        return self._write(namespace, lambda ask: erase(ask, namespace))
+        _check_namespace(namespace)
+        self.connection.accept(schema.accept)
+        self._whole.discard(namespace)
+        return self.connection.writing(lambda ask: erase(ask, namespace))
 
     def readiness(self, namespace: str) -> Readiness:
         embedder, version = self._space.embedder, schema.version()
@@ -411,8 +462,11 @@ class Neo4jStore:
         return schema.apply_missing(self.connection, schema.neo4j_migrations())
 
     def check(self) -> list[str]:
-        names = list(self.namespaces())
-        return [found for name in names for found in self._any(lambda ask, name=name: maintenance.problems(ask, name))]  # type: ignore[misc]
+        cut_off = self._any(lambda ask: ask(maintenance.CUT_OFF))
+        found = [f"{name!r}: its import was cut off" for (name,) in cut_off]
+        for name in self.namespaces():
+            found += self._any(lambda ask, name=name: maintenance.problems(ask, name))  # type: ignore[misc]
+        return found
 
     def namespaces(self) -> Iterator[str]:
         yield from self._any(lambda ask: [name for (name,) in ask(queue.NAMESPACES)])
@@ -455,7 +509,7 @@ class Neo4jStore:
         triples: Mapping[str, Floats],
     ) -> None:
         space = dataclasses.replace(self._space, embedder=embedder)
-        self._write(namespace, lambda ask: maintenance.replace_vectors(ask, namespace, space, turns, triples))
+        self._change(namespace, lambda ask: maintenance.replace_vectors(ask, namespace, space, turns, triples))
 
     def close(self) -> None:
         self.connection.close()

@@ -16,7 +16,7 @@ from typing import Any
 from memgraph_server.errors import Conflict, NotFound
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import Role, Turn
-from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, being_loaded
 from memgraph_server.stores.port import Job, StoredTurns
 from memgraph_server.stores.sqlite.turns import Prepared, content, prepare
 
@@ -33,7 +33,7 @@ ARRIVING = Query(
     MERGE (n:Namespace {{name: $namespace}})
     ON CREATE SET n.recorded_at = $now - 1, n.sequence = 0, n.turns = 0, n.terms = 0
     SET n.locked = true
-    WITH n
+    WITH n WHERE n.loading IS NULL
     CALL () {{
         OPTIONAL MATCH (j:Job {{namespace: $namespace, key: $key}}) RETURN j.id AS answered
     }}
@@ -54,17 +54,8 @@ ARRIVING = Query(
     }}
     RETURN n.recorded_at, n.turns, answered, known, sessions, documents, members""",
 )
-STORE = Query(
-    "store turns, their postings, their place in their sessions, and their job",
-    """
-    MATCH (n:Namespace {name: $namespace})
-    SET n.recorded_at = $stamp, n.turns = n.turns + size($turns), n.terms = n.terms + $length
-    WITH n
-    CALL () {
-        UNWIND $sessions AS row
-        MERGE (s:Session {namespace: $namespace, id: row.id}) ON CREATE SET s.leases = 0
-        SET s.turns = row.turns, s.last = row.last, s.speakers = row.speakers, s.due_at = coalesce(s.due_at, $stamp)
-    }
+#: Turns, what follows what, and postings: of turns that arrive, and of those that are loaded (moving.py).
+STORE_PARTS = """
     CALL () {
         UNWIND $turns AS row CREATE (t:Turn) SET t = row
         WITH t
@@ -86,8 +77,21 @@ STORE = Query(
         UNWIND $postings AS row
         MERGE (p:Posting {namespace: $namespace, term: row.term, segment: row.segment})
         SET p.handles = coalesce(p.handles, []) + row.handles, p.counts = coalesce(p.counts, []) + row.counts
-    }
-    MERGE (j:Job {namespace: $namespace, id: $job})
+    }"""
+
+STORE = Query(
+    "store turns, their postings, their place in their sessions, and their job",
+    f"""
+    MATCH (n:Namespace {{name: $namespace}})
+    SET n.recorded_at = $stamp, n.turns = n.turns + size($turns), n.terms = n.terms + $length
+    WITH n
+    CALL () {{
+        UNWIND $sessions AS row
+        MERGE (s:Session {{namespace: $namespace, id: row.id}}) ON CREATE SET s.leases = 0
+        SET s.turns = row.turns, s.last = row.last, s.speakers = row.speakers, s.due_at = coalesce(s.due_at, $stamp)
+    }}
+    {STORE_PARTS}
+    MERGE (j:Job {{namespace: $namespace, id: $job}})
     ON CREATE SET j.created_at = $stamp
     SET j.key = coalesce(j.key, $key), j.turns = $members""",
 )
@@ -139,7 +143,8 @@ def append(
         sessions=list(dict.fromkeys(turn.session_id for turn in turns)),
         terms=list({term for prepared in given for term in prepared.counts}),
     )
-    assert found is not None  # noqa: S101  MERGE has one
+    if found is None:
+        raise being_loaded(namespace)
     recorded_at, count, answered, known, sessions, documents, members = found
     if answered is not None:
         stored, ids = _job(ask, namespace, answered)
@@ -150,7 +155,7 @@ def append(
     stamp = max(now, recorded_at + 1)
     whole = handles | arrivals
     joined = list(dict.fromkeys([*(members or []), *(whole[turn.id] for turn in turns)]))
-    rows = _Rows(namespace, stamp, arrivals, {row[0]: row for row in sessions})
+    rows = Rows(namespace, stamp, arrivals, {row[0]: row for row in sessions})
     ask(
         STORE,
         namespace=namespace,
@@ -162,7 +167,7 @@ def append(
         turns=[rows.turn(prepared) for prepared in fresh],
         sessions=rows.sessions(),
         follows=rows.follows,
-        **_postings(fresh, arrivals, dict(documents)),
+        **postings(fresh, arrivals, dict(documents)),
     )
     known_ids = dict.fromkeys(turn.id for turn in turns if turn.id not in arrivals)
     return StoredTurns(_job(ask, namespace, job_id)[0], tuple(arrivals), tuple(known_ids))
@@ -189,7 +194,7 @@ def _fresh(given: Sequence[Prepared], known: dict[str, int]) -> list[Prepared]:
     return list(fresh.values())
 
 
-class _Rows:
+class Rows:
     """Turns as they are stored, each with its place: gives positions, and remembers what follows what."""
 
     def __init__(self, namespace: str, stamp: Instant, handles: dict[str, int], sessions: dict[str, Row]) -> None:
@@ -223,13 +228,13 @@ class _Rows:
         return self._touched[session_id]
 
 
-def _postings(fresh: Sequence[Prepared], handles: dict[str, int], documents: dict[str, int]) -> dict[str, Any]:
+def postings(fresh: Sequence[Prepared], handles: dict[str, int], documents: dict[str, int]) -> dict[str, Any]:
     """Rows of terms with their new frequencies, and of what to append to which segment."""
     found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     for prepared in fresh:
         for term, count in prepared.counts.items():
             found[term].append((handles[prepared.turn.id], count))
-    postings = []
+    segments = []
     for term, entries in found.items():
         ordinal = documents.get(term, 0)
         by_segment: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -237,10 +242,10 @@ def _postings(fresh: Sequence[Prepared], handles: dict[str, int], documents: dic
             by_segment[place // SEGMENT].append(entry)
         for segment, part in by_segment.items():
             row: dict[str, Any] = {"term": term, "segment": segment}
-            postings.append(row | {"handles": [entry[0] for entry in part], "counts": [entry[1] for entry in part]})
+            segments.append(row | {"handles": [entry[0] for entry in part], "counts": [entry[1] for entry in part]})
     total = Counter(documents)
     total.update({term: len(entries) for term, entries in found.items()})
-    return {"terms": [[term, total[term]] for term in found], "postings": postings}
+    return {"terms": [[term, total[term]] for term in found], "postings": segments}
 
 
 def job(ask: Statements, namespace: str, job_id: str) -> Job:
