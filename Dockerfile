@@ -35,6 +35,7 @@ COPY --from=build /opt/memgraph-server /opt/memgraph-server
 ENV PATH=/opt/memgraph-server/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
+    ORT_DISABLE_TELEMETRY=1 \
     MEMGRAPH_SERVER_HOST=0.0.0.0 \
     MEMGRAPH_SERVER_PORT=8765 \
     MEMGRAPH_SERVER_STORE=sqlite:////var/lib/memgraph-server/memory.db \

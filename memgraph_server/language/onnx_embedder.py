@@ -202,6 +202,8 @@ def _tokenizer(path: Path) -> Any:
 
 
 def _session(model: bytes) -> Any:
+    # From 1.29 on, ONNX Runtime tells its maker about the process, the model and its use, unless this is set before.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -2,8 +2,10 @@
 
 import gc
 import multiprocessing
+import os
 import random
 import shutil
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -73,6 +75,14 @@ def test_pooled_and_token_vectors_are_unit_rows_with_a_piece_each(embedder: Onnx
 )
 def test_a_paraphrase_is_nearer_than_another_topic(embedder: OnnxEmbedder, question: str, near: str, far: str) -> None:
     assert cosine(embedder, question, near) > cosine(embedder, question, far) + 0.2
+
+
+def test_nothing_is_noted_down_for_the_maker_of_the_runtime(tmp_path: Path) -> None:
+    """Where it is to send anything, ONNX Runtime first makes an identifier of the machine in the user's folder."""
+    code = "from memgraph_server.language.onnx_embedder import OnnxEmbedder; OnnxEmbedder().encode(['Ann'])"
+    there = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", code], env=there, check=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_the_same_text_gives_the_same_bits_whatever_it_is_encoded_with() -> None:
