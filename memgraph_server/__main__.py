@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> None:
         app(arguments, prog_name="memgraph-server")
     except MemgraphServerError as error:
         where = f" ({error.field})" if error.field and error.field not in error.message else ""
-        sys.stderr.write(f"memgraph-server: {error.message}{where}\n")
+        sys.stderr.write(f"memgraph-server: {error}{where}\n")
         sys.exit(2 if error.fault == "caller" else 1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -93,7 +93,8 @@ class KeyFile:
             except FileNotFoundError:
                 self._keys, self._stamp = {}, None
             except (OSError, ValueError, KeyError, TypeError) as error:
-                raise StoreUnavailable(f"the key file {self.path} cannot be read ({type(error).__name__})") from None
+                why = f"the key file cannot be read ({type(error).__name__})"
+                raise StoreUnavailable(why, where=str(self.path)) from None
             return dict(self._keys)
 
     def add(self, key: Key) -> None:

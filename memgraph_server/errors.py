@@ -17,10 +17,13 @@ class MemgraphServerError(Exception):
     #: Seconds to wait before a retry, or None where waiting does not help.
     retry_after: int | None = None
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, field: str | None = None, where: str = "") -> None:
+        """`where`: a file or address of this machine, for its operator: it is part of `str(error)`, which the log and
+        the command line show, and not of `message`, which callers are answered with."""
+        super().__init__(f"{message} [{where}]" if where else message)
         self.message = message
         self.field = field
+        self.where = where
 
 
 class InvalidInput(MemgraphServerError):

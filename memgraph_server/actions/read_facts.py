@@ -51,6 +51,8 @@ def facts(
     head, unknown_head = _entity(store, namespace, filters.entity_id, filters.name, "name")
     tail, unknown_tail = _entity(store, namespace, filters.tail_id, filters.tail, "tail")
     if unknown_head or unknown_tail:
+        if cursor is not None:
+            raise InvalidInput("nobody is known by this name, so the cursor is of another list", field="cursor")
         return Timeline(facts=())
     return store.timeline(
         namespace,

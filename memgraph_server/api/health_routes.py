@@ -18,11 +18,13 @@ from memgraph_server.wiring import Services, clock
 router = APIRouter(tags=["operations"])
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", summary="The process answers")
 async def healthz() -> HealthOut:
     return HealthOut(status="ok", version=__version__)
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz", summary="Work gets done", response_model=ReadinessOut, responses={503: {"model": ReadinessOut}}
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Every error leaves as a problem document (RFC 9457): ours, the framework's, and those nobody expected.
 
-Rules: `code` is stable; `detail` says what to change and never quotes a text; an unexpected error is logged by its kind
+Rules: `code` is stable; `detail` says what to change, never quotes a text and names no file of this machine, which only
+the log does; an unexpected error is logged by its kind
 and place only, since its message may hold what a caller sent; the document is plain ASCII, whatever the input was.
 """
 
@@ -109,6 +110,8 @@ def of_surprise(error: BaseException) -> MemgraphServerError:
 def install(app: FastAPI) -> None:
     @app.exception_handler(MemgraphServerError)
     async def ours(_request: Request, error: MemgraphServerError) -> Response:
+        if error.where:
+            log.error("%s at %s", error.code, error.where)
         return problem(error)
 
     @app.exception_handler(RequestValidationError)

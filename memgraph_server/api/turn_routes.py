@@ -68,13 +68,13 @@ def get_turn(ns: Readable, turn_id: str, services: Has) -> TurnDetailOut:
     return TurnDetailOut.with_status(turns[0], services.store.turn_status(ns, turn_id))
 
 
-@router.post("/turns/fetch", summary="Originals by id")
+@router.post("/turns/fetch", summary="Originals by id, each once, in the order asked")
 def fetch_turns(ns: Readable, body: IdsIn, services: Has) -> FetchedOut:
     if not body.ids:
         raise InvalidInput("ids must have at least one id", field="ids")
     if len(body.ids) > inputs.MAX_IDS:
         raise TooLarge(f"at most {inputs.MAX_IDS} ids are taken in one call", field="ids")
-    asked = [inputs.identifier(turn_id, f"ids.{index}") for index, turn_id in enumerate(body.ids)]
+    asked = list(dict.fromkeys(inputs.identifier(turn_id, f"ids.{index}") for index, turn_id in enumerate(body.ids)))
     turns = services.store.turns(ns, asked)
     found = {turn.id for turn in turns}
     return FetchedOut(turns=[TurnOut.of(turn) for turn in turns], missing=[one for one in asked if one not in found])

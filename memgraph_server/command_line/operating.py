@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,9 +84,21 @@ def examine(chosen: Settings) -> Iterator[Finding]:
         yield _disk(chosen.store_file)
     if chosen.broker_url:
         yield from _broker(chosen)
+    absent = not chosen.on_neo4j and chosen.store_file.absolute().parent.is_dir() and not chosen.store_file.exists()
+    if absent:
+        yield Finding("store", True, f"{chosen.store_file} does not exist yet; the first `serve` creates it")
+    with tempfile.TemporaryDirectory(prefix="memgraph-doctor-") as elsewhere:  # looking must not create the store
+        empty = replace(chosen, store=f"sqlite:///{elsewhere}/empty.db", keys_file=str(chosen.keys_path))
+        looked_at = empty if absent else chosen
+        yield from _parts(looked_at, with_store=not absent)
+
+
+def _parts(chosen: Settings, *, with_store: bool) -> Iterator[Finding]:
+    """Store and models, as a server would open them."""
     try:
         with services_of(chosen) as services:
-            yield from _store(services)
+            if with_store:
+                yield from _store(services)
             yield _checked(
                 "embedder", lambda: services.embedder.get().name, "reinstall: its files are damaged or absent"
             )
@@ -93,7 +106,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
             absent = "see language model" if chosen.extractor == "llm" else "reinstall: the parser is absent"
             yield _checked("extractor", lambda: services.extractor.get().name, absent)
     except MemgraphServerError as error:
-        yield Finding("store", False, error.message, "see the message; `memgraph-server migrate` changes the schema")
+        yield Finding("store", False, str(error), "see the message; `memgraph-server migrate` changes the schema")
 
 
 def _language_model(services: Services) -> Iterator[Finding]:
@@ -172,4 +185,4 @@ def _checked(what: str, look: Callable[[], str], advice: str) -> Finding:
     try:
         return Finding(what, True, look())
     except MemgraphServerError as error:
-        return Finding(what, False, error.message, advice)
+        return Finding(what, False, str(error), advice)

@@ -1,8 +1,8 @@
 """Cursors of paged reads: where to go on, as opaque text.
 
-A cursor carries the sort key of the last row given and a digest over it, the verb and the namespace, so that one that
-was altered, or belongs to another list, is refused instead of answering nonsense. It grants nothing: every read is
-bound to its namespace anyway.
+A cursor carries the sort key of the last row given and a digest over it, the verb with its filters (`listed`) and the
+namespace, so that one that was altered, or belongs to another list, is refused instead of answering nonsense. It grants
+nothing: every read is bound to its namespace anyway.
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ from collections.abc import Sequence
 from memgraph_server.errors import InvalidInput
 
 Key = Sequence[str | int]
+
+
+def listed(verb: str, *filters: str | float | None) -> str:
+    """The verb of a list that its filters make another list."""
+    return json.dumps([verb, *filters], ensure_ascii=True)
 
 
 def write_cursor(verb: str, namespace: str, key: Key) -> str:
@@ -34,7 +39,9 @@ def read_cursor(verb: str, namespace: str, cursor: str | None, shape: tuple[type
     except (ValueError, binascii.Error, UnicodeError):
         key = None
     if not isinstance(key, list) or tuple(type(part) for part in key) != shape:
-        raise InvalidInput("the cursor is not one that this list gave; start again without one", field="cursor")
+        raise InvalidInput(
+            "the cursor is not one that this list, with these filters, gave; start again without one", field="cursor"
+        )
     return key
 
 

@@ -228,6 +228,16 @@ def test_facts_come_in_pages_that_together_are_all(ann: Namespace) -> None:
     assert len(set(ids)) == 25
 
 
+@pytest.mark.parametrize(
+    "filters", [{"name": "Ann"}, {"name": "Nobody"}, {"relation": "likes"}, {"minimum_confidence": "0.5"}]
+)
+def test_a_cursor_goes_on_with_its_own_filters_only(ann: Namespace, filters: dict[str, str]) -> None:
+    ann.claim(*({"head": "Ann", "relation": "likes", "tail": f"T{i}"} for i in range(5)))
+    cursor = ann.get("/facts", limit=2).json()["next_cursor"]
+    assert len(ann.get("/facts", limit=3, cursor=cursor).json()["facts"]) == 3
+    assert_problem(ann.get("/facts", limit=2, cursor=cursor, **filters), 422, "invalid_input", "cursor")
+
+
 def test_facts_are_filtered(ann: Namespace) -> None:
     ann.claim(
         lives("Paris", valid_from="2020", confidence=0.9),

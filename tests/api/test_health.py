@@ -34,6 +34,13 @@ def test_health_is_about_the_process(served: Running) -> None:
     assert served.client.get("/healthz").json()["status"] == "ok"
 
 
+def test_health_may_be_asked_for_by_its_head_alone(served: Running) -> None:
+    until(served, ready=True)
+    for path in ("/healthz", "/readyz", "/readyz?for=requests"):
+        answer = served.client.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
 def test_a_model_that_cannot_be_loaded_is_told_and_turns_wait_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_full_disk_is_the_stores_fault_and_passes_when_there_is_room(tmp_path:
             answer = ann.post("/turns", turns("t2", text="x" * 200_000))
             document = assert_problem(answer, 503, "store_unavailable")
             assert (document["fault"], document["retry"]) == ("store", True)
+            assert str(tmp_path) not in answer.text
             assert int(answer.headers["retry-after"]) >= 1
         assert_problem(ann.get("/turns/t2"), 404, "not_found")
         assert ann.get("/turns/t1").status_code == 200
@@ -67,7 +68,9 @@ def _overwrite(file: Path) -> None:
         damaged.write(b"\xa5" * (size - 8192))
 
 
-def test_a_damaged_file_is_reported_as_damaged_and_not_to_be_retried(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_as_damaged_and_not_to_be_retried(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with running(tmp_path, worker=False) as server:
         ann = server.namespace("ann")
         ann.post("/turns", turns(*(f"t{i}" for i in range(200))))
@@ -83,6 +86,9 @@ def test_a_damaged_file_is_reported_as_damaged_and_not_to_be_retried(tmp_path: P
             pytest.fail("the damage was not seen")
         document = assert_problem(answer, 503, "store_corrupt")
         assert (document["fault"], document["retry"]) == ("store", False)
+        assert str(tmp_path) not in answer.text
+        assert "store.db" not in answer.text
+        assert f"{tmp_path}/store.db" in caplog.text  # whoever runs the server is told where
         assert "retry-after" not in answer.headers
         ready = server.client.get("/readyz")
         assert (ready.status_code, ready.json()["ready"]) == (503, False)

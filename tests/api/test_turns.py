@@ -184,6 +184,8 @@ def test_an_unknown_turn_or_job_is_not_found(ann: Namespace) -> None:
 
 def test_fetch_says_which_ids_are_missing_and_keeps_the_order(ann: Namespace) -> None:
     ann.post("/turns", body(turn(id="a"), turn(id="b")))
+    twice = ann.post("/turns/fetch", {"ids": ["b", "zzz", "b", "a", "zzz", "a"]}).json()
+    assert ([one["id"] for one in twice["turns"]], twice["missing"]) == (["b", "a"], ["zzz"])
     got = ann.post("/turns/fetch", {"ids": ["b", "zzz", "a"]}).json()
     assert ([one["id"] for one in got["turns"]], got["missing"]) == (["b", "a"], ["zzz"])
     assert_problem(ann.post("/turns/fetch", {"ids": []}), 422, "invalid_input", "ids")

@@ -108,6 +108,14 @@ def test_doctor_finds_nothing_wrong_with_a_sound_store(shell: Shell) -> None:
     }  # fmt: skip
 
 
+def test_doctor_creates_nothing(shell: Shell) -> None:
+    document = shell.json("doctor")
+    assert document["ok"] is True
+    [store] = [one for one in document["findings"] if one["what"] == "store"]
+    assert "first `serve` creates it" in store["found"]
+    assert list(shell.folder.iterdir()) == [shell.folder / "own.json"]
+
+
 def test_doctor_says_what_to_do_about_a_store_that_is_none(shell: Shell) -> None:
     (shell.folder / "memgraph-server.db").write_text("not a database, " * 200)
     done = shell.run("doctor", code=1)

@@ -94,6 +94,15 @@ class ReadContract:
         with pytest.raises(InvalidInput):
             store.timeline("m", limit=2, cursor=cursor)
         with pytest.raises(InvalidInput):
+            store.timeline("n", relation="likes", limit=2, cursor=cursor)
+        with pytest.raises(InvalidInput):
+            store.timeline("n", as_of=AsOf(valid_at=NOW), limit=2, cursor=cursor)
+        with pytest.raises(InvalidInput):
+            store.timeline("n", minimum_confidence=0.5, limit=2, cursor=cursor)
+        names = store.entities("n", limit=2)[1]
+        with pytest.raises(InvalidInput):
+            store.entities("n", limit=2, cursor=names, like="t1")
+        with pytest.raises(InvalidInput):
             store.entities("n", limit=2, cursor=cursor)
         with pytest.raises(InvalidInput):
             store.dead_turns("n", 2, cursor)

@@ -53,9 +53,9 @@ def in_our_words(error: sqlite3.Error, path: Path) -> Exception:
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
     if primary in _CORRUPT:
-        return StoreCorrupt(f"the store {path} is damaged or not a store ({error}); restore a backup")
+        return StoreCorrupt(f"the store is damaged or not a store ({error}); restore a backup", where=str(path))
     if primary in _REASONS:
-        return StoreUnavailable(f"the store {path} cannot be used: {_REASONS[primary]} ({error})")
+        return StoreUnavailable(f"the store cannot be used: {_REASONS[primary]} ({error})", where=str(path))
     if primary == sqlite3.SQLITE_TOOBIG:
         return TooLarge("a text is larger than the store can hold")
     return error
@@ -136,7 +136,7 @@ class Connections:
     def _take(self) -> sqlite3.Connection:
         with self._guard:
             if self._closed:
-                raise StoreUnavailable(f"the store {self.path} is closed")
+                raise StoreUnavailable("the store is closed", where=str(self.path))
             if self._idle:
                 return self._idle.pop()
         return self._open()

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Turn
 from memgraph_server.stores.checks import check_instant, check_limit, check_name, check_texts, check_turn
-from memgraph_server.stores.cursor import read_cursor, write_cursor
+from memgraph_server.stores.cursor import listed, read_cursor, write_cursor
 from memgraph_server.stores.port import (
     AsOf,
     AssertionView,
@@ -207,9 +207,10 @@ class SqliteStore:
         self, namespace: str, *, limit: int, cursor: str | None = None, like: str | None = None
     ) -> tuple[list[Entity], str | None]:
         with self._read(namespace) as (connection, number):
-            after = read_cursor("entities", namespace, cursor, (str,)) or [""]
+            asked = listed("entities", like)
+            after = read_cursor(asked, namespace, cursor, (str,)) or [""]
             found, more = entities.page(connection, number, check_limit(limit), str(after[0]), like)
-            return found, None if more is None else write_cursor("entities", namespace, [more])
+            return found, None if more is None else write_cursor(asked, namespace, [more])
 
     def merge(self, namespace: str, entity_id: str, into: str, *, now: Instant) -> Entity:
         with self._writing_beliefs(namespace, now) as beliefs:
@@ -265,6 +266,7 @@ class SqliteStore:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Timeline:
+        asked = listed("timeline", entity_id, relation, tail_id, as_of.valid_at, as_of.known_at, minimum_confidence)
         with self._read(namespace) as (connection, number):
             found, more = facts.timeline(
                 connection,
@@ -275,9 +277,9 @@ class SqliteStore:
                 as_of=as_of,
                 minimum_confidence=minimum_confidence,
                 limit=None if limit is None else check_limit(limit),
-                after=read_cursor("timeline", namespace, cursor, (int, str, int, int)),
+                after=read_cursor(asked, namespace, cursor, (int, str, int, int)),
             )
-            return Timeline(tuple(found), None if more is None else write_cursor("timeline", namespace, more))
+            return Timeline(tuple(found), None if more is None else write_cursor(asked, namespace, more))
 
     def fact_versions(self, namespace: str, fact_id: str) -> list[FactView]:
         with self._read(namespace) as (connection, number):
@@ -348,7 +350,7 @@ class SqliteStore:
 
     # -- moving and erasing
 
-    def dump(self, namespace: str) -> Iterator[Record]:
+    def dump(self, namespace: str) -> Generator[Record, None, None]:
         from memgraph_server.stores.sqlite import moving
 
         with self._read(namespace) as (connection, number):
@@ -367,7 +369,8 @@ class SqliteStore:
             if namespaces.find(connection, namespace) == namespaces.NOWHERE:
                 moving.load(connection, given, space=self._space, antonym=self._registry.antonym)
                 return True
-        form.require_same(namespace, self.dump(namespace), given)
+        with closing(self.dump(namespace)) as stored:
+            form.require_same(namespace, stored, given)
         return False
 
     def erase(self, namespace: str, *, now: Instant) -> dict[str, int]:  # noqa: ARG002  the port's
