@@ -21,6 +21,7 @@ from memgraph_server.memory.turns import Role, Turn
 NAME = "patterns/1"
 _READ_LIMIT = 8_000
 _MOST_FACTS = 8
+_LASTING = frozenset({"state", "plan"})
 _CUT = re.compile(r"\b(?:and|but|because|since|when|while|with|who|which|that|now|these days|in \d|on \d|last|next)\b")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 
@@ -70,7 +71,7 @@ class PatternExtractor:
             evidence_at=at,
             confidence=0.9,
             polarity=Polarity.ENDING if ending else Polarity.CLAIM,
-            ongoing=not ending and (entry.kind == "start" or (entry.kind == "state" and not is_past)),
+            ongoing=not ending and (entry.kind == "start" or (entry.kind in _LASTING and not is_past)),
             head_type="person",
             source=NAME,
             span=span,
@@ -92,7 +93,7 @@ def _forms() -> dict[str, tuple[VerbEntry, bool]]:
         tail = f" {rest}" if rest else ""
         for form in (verb, third_person(verb)):
             forms.setdefault(form + tail, (entry, False))
-        if entry.kind != "state":
+        if entry.kind not in _LASTING:
             forms.setdefault(past(verb, verb, "VB") + tail, (entry, True))
     return forms
 

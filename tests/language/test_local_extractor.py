@@ -53,6 +53,18 @@ TIMES = [
     ("I got married to Tom last year.", "married_to", on("2022-01-01"), None, True, Basis.STATED),
     ("I'll move to Rome in July.", "lives_in", on("2023-07-01"), None, False, Basis.STATED),
     ("I like jazz.", "likes", SAID, None, True, Basis.OBSERVED),
+    (
+        "I remember our trip last year when we saw the meteors.",
+        "saw",
+        on("2022-01-01"),
+        on("2023-01-01"),
+        False,
+        Basis.STATED,
+    ),
+    ("I'm looking forward to the concert on Friday.", "looks_forward_to", SAID, None, True, Basis.OBSERVED),
+    ("I can't wait for tomorrow's opening!", "looks_forward_to", SAID, None, True, Basis.OBSERVED),
+    ("I need a dress for the party on Friday.", "needs", SAID, None, True, Basis.OBSERVED),
+    ("Seeing the smiles on their faces, we knew it was right.", "saw", SAID, SAID + 1, False, Basis.OBSERVED),
 ]
 
 

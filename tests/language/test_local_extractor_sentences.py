@@ -41,6 +41,7 @@ STATED: list[tuple[str, list[tuple[str, ...]]]] = [
     ("I'm a member of a book club.", [("member_of", "book club")]),
     ("My main concern is the price.", [("main_concern", "price")]),
     ("My parents' comfort is my main concern.", [("main_concern", "parents' comfort")]),
+    ("We're putting together a talent show.", [("puts_together", "talent show")]),
     ("Pottery is my hobby.", [("hobby", "pottery")]),
     ("I'm friends with Maria.", [("friend_of", "Maria")]),
     ("I'm dating Tom.", [("dating", "Tom")]),

@@ -25,6 +25,8 @@ _CAUSING = frozenset(
 #: "Do you think …" is a question without its mark too.
 _ASKING = frozenset("do does did is are can could would will have has".split())
 _ASKED = frozenset("you i we they he she it".split())
+#: Adverbs that make another verb of theirs: "look forward to", "put together".
+_PARTICLES = frozenset({"forward", "together"})
 _RELATIVE = frozenset({"who", "which", "that"})
 
 
@@ -50,7 +52,7 @@ class Clause:
 
     @property
     def particle(self) -> str:
-        kept = (c for c in self.verb.children if c.dep_ == "prt" or (c.dep_ == "advmod" and c.lower_ == "forward"))
+        kept = (c for c in self.verb.children if c.dep_ == "prt" or (c.dep_ == "advmod" and c.lower_ in _PARTICLES))
         near = (c for c in kept if c.i == self.verb.i + 1 or not _loose(c, self.verb))
         return next((str(c.lower_) for c in near), "")
 

@@ -27,7 +27,7 @@ from memgraph_server.language.local_extractor.reader import read_page, remember
 from memgraph_server.language.local_extractor.scene import Phrase, Scene, scene_of
 from memgraph_server.language.local_extractor.timing import Manner, happened, placed
 from memgraph_server.language.port import Extraction, TurnInContext
-from memgraph_server.memory.dates import find_dates
+from memgraph_server.memory.dates import DateMention, find_dates
 from memgraph_server.memory.facts import Intent, Polarity
 from memgraph_server.memory.interval import Precision
 from memgraph_server.memory.proposals import Proposal
@@ -140,12 +140,14 @@ class LocalExtractor:
         clause_span = (min(t.idx for t in draft.tokens), max(t.idx + len(t.text) for t in draft.tokens))
         dates = [d for d in page.dates if d.span[0] < clause_span[1] and clause_span[0] < d.span[1]]
         dates = [d for d in dates if not of_another(draft.tokens[0], page.place(d))]
+        if not dates and draft.manner is Manner.EVENT:
+            dates = _of_its_noun(page, draft.tokens[0])
         interval, ongoing = placed(draft.manner, dates, turn.at)
         sentence = draft.tokens[0].sent.text
         return Proposal(
-            head=draft.head.text,
+            head=_balanced(draft.head.text),
             relation=self._relation(draft),
-            tail=draft.tail.text if draft.tail is not None else None,
+            tail=_balanced(draft.tail.text) if draft.tail is not None else None,
             valid_from=interval.valid_from,
             valid_to=interval.valid_to if draft.polarity is Polarity.CLAIM else None,
             evidence_at=turn.at,
@@ -165,6 +167,22 @@ class LocalExtractor:
         )
 
 
+def _of_its_noun(page: Page, verb: Any) -> list[DateMention]:
+    """The date that "when" refers to: "our trip last year, when we saw the meteors"."""
+    if not any(c.lower_ == "when" and c.dep_ == "advmod" for c in verb.children):
+        return []
+    start = verb.sent[0].idx
+    before = [d for d in page.dates if d.placed and start <= d.span[0] and d.span[1] <= verb.idx]
+    return before if len(before) == 1 else []
+
+
+def _balanced(text: str) -> str:
+    """Without a bracket or quotation mark whose other half is elsewhere."""
+    kept = text.replace('"', "") if text.count('"') == 1 else text
+    kept = kept[: kept.index("(")] if "(" in kept and ")" not in kept else kept
+    return kept.strip() or text
+
+
 def _kept(turn: Turn, scene: Scene, draft: Draft) -> bool:
     """Whether a draft is worth believing, by who says it of whom."""
     own = scene.speaker in {draft.head.text, draft.head.owner}
@@ -181,7 +199,11 @@ def _talks_of_partner(draft: Draft, scene: Scene) -> bool:
     """ "I have you", "I need your help": about the two who talk, not about the world."""
     tail = draft.tail.text if draft.tail is not None else ""
     partner = scene.listener or "Assistant"
-    return (tail == partner and draft.relation in {"has", "needs", "wants"}) or tail.startswith("Assistant")
+    return (
+        (tail == partner and draft.relation in {"has", "needs", "wants"})
+        or tail.startswith("Assistant")
+        or (draft.relation in {"plans to", "wants to"} and "Assistant" in tail.split())
+    )
 
 
 #: Relations whose tail is what somebody is to do.

@@ -34,6 +34,7 @@ def gerund(lemma: str) -> str:
 
 def third_person(lemma: str) -> str:
     """ "go" -> "goes", "study" -> "studies", "play" -> "plays"."""
+    lemma = lemma[:-2] if lemma.endswith("gge") else lemma  # the parser's lemma of "blogging"
     if lemma in {"be", "have"}:
         return {"be": "is", "have": "has"}[lemma]
     if lemma.endswith(("s", "x", "z", "ch", "sh", "o")):

@@ -141,7 +141,7 @@ def _worth(page: Page, token: Any, phrase: Phrase) -> bool:
         or token.lemma_.lower() in {"see", "tip", "congratulation", "question", "encouragement", "advice"}
     ):
         return False
-    if token.i in page.dated or words[0][0].isdigit() or "=" in phrase.text:
+    if token.i in page.dated or words[0][0].isdigit() or "=" in phrase.text or token.lemma_.lower() in _IDIOMS:
         return False
     if phrase.text in {page.scene.speaker, page.scene.listener} or phrase.owner == page.scene.listener:
         return False
@@ -154,6 +154,8 @@ def _worth(page: Page, token: Any, phrase: Phrase) -> bool:
     return bool((named and not _drawn_out(phrase.text)) or len(words) > 1)
 
 
+#: "Keep you in the loop", "running on fumes", "off the hook": nothing is meant by the noun itself.
+_IDIOMS = frozenset("loop fume hook go get-go ball page plate mark track wagon roll bay hang bucket".split())
 #: Words that make no phrase tell more.
 _EMPTY_WORDS = frozenset("new big huge other different similar same such first last own".split())
 

@@ -118,6 +118,8 @@ def _advice_or_wish(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]
                 yield Draft(head, relation, tail, 0.85, Manner.PLAN, clause.tokens, salience=0.6)
         return
     if clause.subject.lower_ in SECOND:
+        if modal == "must" and verb.lemma_.lower() not in _TRYING:
+            return  # a rule or a story rather than advice
         yield from recommended(page, clause, verb)
         return
     tail_phrase = verb_phrase(page, verb, "base")

@@ -88,11 +88,15 @@ def _tense(verb: Any, lemmas: list[str], words: dict[str, Any]) -> str:
         return "perfect"
     if any(a.tag_ == "VBD" for a in words.values()) or verb.tag_ == "VBD":
         return "past"
-    if verb.tag_ == "VBN" and "be" not in lemmas and not words:
+    if verb.tag_ == "VBN" and (("be" not in lemmas and not words) or ("'s" in words and words["'s"].lemma_ == "have")):
         return "perfect"
-    if "'s" in words and verb.tag_ == "VBN" and words["'s"].lemma_ == "have":
-        return "perfect"
-    return "present"
+    aside = verb.tag_ == "VBG" and verb.dep_ == "advcl" and not words and verb.head.pos_ in _PREDICATES
+    return _tense_of(verb.head) if aside else "present"  # "Seeing their faces, we knew …"
+
+
+def _tense_of(verb: Any) -> str:
+    auxiliaries = _auxiliaries(verb)
+    return _tense(verb, [a.lemma_.lower() for a in auxiliaries], {a.lower_: a for a in auxiliaries})
 
 
 def _certainty(verb: Any, modal: str, adverbs: set[str]) -> float:

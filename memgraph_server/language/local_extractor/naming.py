@@ -46,7 +46,7 @@ def name(verb: Any, mood: Mood, head: Phrase, *more: str, dated: bool = False) -
         return Named(_denied(entry, lemma, more), Manner.STATE if not mood.past else Manner.EVENT)
     if entry is None:
         return _open(verb, mood, more)
-    if entry.kind == "state" and mood.past and not (dated or _still(mood)):
+    if entry.kind in {"state", "plan"} and mood.past and not (dated or _still(mood)):
         return _open(verb, mood, more)
     if entry.kind in {"event", "end"} and not mood.past:
         return _open(verb, mood, more)
@@ -73,8 +73,9 @@ def _still(mood: Mood) -> bool:
 def _manner(entry: VerbEntry, mood: Mood) -> Manner:
     if entry.kind == "start":
         return Manner.COMING if mood.modal else Manner.START
-    if entry.kind == "state":
-        return Manner.PAST_STATE if mood.tense == "past" else Manner.STATE
+    if entry.kind in {"state", "plan"}:
+        holds = Manner.PLAN if entry.kind == "plan" else Manner.STATE
+        return Manner.PAST_STATE if mood.tense == "past" else holds
     return Manner.EVENT
 
 

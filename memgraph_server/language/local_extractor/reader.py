@@ -132,6 +132,8 @@ def _goes_on(clause: Clause) -> bool:
     if clause.lemma == "think":
         return any(c.lower_ in {"about", "of"} for c in clause.children("prep"))
     objects = [o for p in clause.children("prep") for o in p.children if o.pos_ != "PRON"]
+    if clause.lemma == "talk":
+        return bool(objects)  # "we're talking real money" is no talk
     return bool(objects or clause.children("xcomp", "dobj"))
 
 
@@ -142,7 +144,20 @@ def _of_our_talk(token: Any) -> bool:
 def _judged(clause: Clause) -> bool:
     """ "You're doing an awesome job": said of the listener, with a word of praise or a verb of it."""
     praised = any(t.lower_ in tables().praise or t.lemma_.lower() in _PRAISED for t in clause.tokens)
-    return praised or clause.lemma in {"be", "make", "rock", "inspire", "give", "show", "become", "do", "get", "take"}
+    return praised or clause.lemma in {
+        "be",
+        "make",
+        "rock",
+        "inspire",
+        "give",
+        "show",
+        "become",
+        "do",
+        "get",
+        "take",
+        "change",
+        "mention",
+    }
 
 
 _TALKING = frozenset({"talk", "chat", "speak", "catch", "meet"})

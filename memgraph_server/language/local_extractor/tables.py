@@ -13,7 +13,7 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class VerbEntry:
-    """How a verb with its particle or preposition is read; `kind`: state, event, start or end (of `ends`)."""
+    """How a verb with its particle or preposition is read; `kind`: state, plan, event, start or end (of `ends`)."""
 
     relation: str
     kind: str

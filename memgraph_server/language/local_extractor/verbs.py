@@ -49,7 +49,10 @@ _LIGHT_ON_ME = frozenset("get keep bring make take give put leave do have let se
 _COMMON = frozenset(
     "experience experiences time moment moments feeling idea chance day thing adventure opportunity laugh blast ride "
     "impact influence detail details possibility possibilities option options information progress situation way "
-    "challenge challenges result results shot pic photo picture hang point gist".split()
+    "challenge challenges result results shot try go look pic photo picture hang point gist".split()
+)
+_HAD_BY_ALL = frozenset(
+    "friends family people faith fun doubt doubts work coffee task list energy patience kids children parents".split()
 )
 _SAYING_LITTLE = frozenset("similar same different such own new little whole real".split())
 
@@ -111,7 +114,9 @@ def _awaited(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
     tails = [p for word, phrases in prepositional_tails(page, clause.verb, head) if word == "for" for p in phrases]
     verbs = (verb_phrase(page, c, "gerund") for c in clause.children("xcomp"))
     for tail in [*tails, *(v for v in verbs if v is not None and len(v.text.split()) > 1)]:
-        yield Draft(head, "looks forward to", tail, 0.92, Manner.STATE, clause.tokens, salience=0.6)
+        if tail.text in {"hearing more", "seeing more", "knowing more"}:
+            continue
+        yield Draft(head, "looks forward to", tail, 0.92, Manner.PLAN, clause.tokens, salience=0.6)
 
 
 def _plain(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
@@ -121,11 +126,11 @@ def _plain(page: Page, clause: Clause, head: Phrase) -> Iterator[Draft]:
         yield from _with_tail(clause, head, (clause.particle, *more), tail, dated)
     any_tail = bool(tails)
     for preposition, objects in prepositional_tails(page, clause.verb, head):
-        carried = clause.lemma in _CARRYING and preposition in _CARRIED
+        carried = clause.lemma in _CARRYING and preposition in _CARRIED and _led_somewhere(preposition, objects)
         if tails and not (_companions(preposition, objects) or carried):
             continue
-        if not tails and objects_of(clause.verb):
-            continue
+        if not tails and (objects_of(clause.verb) or clause.lemma == "have"):
+            continue  # "the times you've had with it"
         for tail in objects:
             any_tail = True
             yield from _with_tail(clause, head, (clause.particle, *preposition.split()), tail, dated)
@@ -153,9 +158,16 @@ def _companions(preposition: str, objects: list[Phrase]) -> bool:
     return preposition in _COMPANIONS and any(o.type in _NAMED_TYPES for o in objects)
 
 
+def _led_somewhere(preposition: str, objects: list[Phrase]) -> bool:
+    """ "Took her to the vet", "sent it for Tom"; not "took notes for my own writing"."""
+    return preposition not in {"for", "on"} or any(o.type in _NAMED_TYPES for o in objects)
+
+
 def _with_tail(clause: Clause, head: Phrase, more: tuple[str, ...], tail: Phrase, dated: bool) -> Iterator[Draft]:
     verb, mood = clause.verb, clause.mood
     if tail.text == head.text or _unable(clause) or _light_on_me(clause, tail) or _common(tail):
+        return
+    if clause.lemma == "have" and tail.text.lower() in _HAD_BY_ALL:
         return
     named = name(verb, mood, head, *more, dated=dated)
     entry = entry_of(clause.lemma, *more)
