@@ -92,7 +92,8 @@ def _copied(  # noqa: PLR0917  what a copy is made of
         moved = f"{column} + {copy * steps[handles[column]]}"
         return f"CASE {column} WHEN {hub} THEN {hub} ELSE {moved} END" if handles[column] == "entity" else moved
     if column in texts:
-        return f"{column} || ' {copy}'" if column in _NAMES else f"{column} || '_{copy}'"
+        mark = f"{steps['entity']}.{copy}"  # unlike that of an earlier multiplication
+        return f"{column} || ' {mark}'" if column in _NAMES else f"{column} || '_{mark}'"
     return column
 
 

@@ -126,14 +126,15 @@ def test_a_store_grown_by_copies_of_its_rows_is_whole(tmp_path: Path) -> None:
     hub = services.store.resolve("speed", synthetic.HUB)
     assert hub is not None
     services.close()
-    multiply(tmp_path / "small.db", tmp_path / "large.db", 5, hub=synthetic.HUB, same_relations=True)
+    multiply(tmp_path / "small.db", tmp_path / "double.db", 2, hub=synthetic.HUB, same_relations=True)
+    multiply(tmp_path / "double.db", tmp_path / "large.db", 3, hub=synthetic.HUB, same_relations=True)
     services = wiring.services(replace(settings, store=f"sqlite:///{tmp_path / 'large.db'}"))
     try:
         store = services.store
         assert store.check() == []
-        assert len(store.timeline("speed").facts) == 300
-        assert len(store.timeline("speed", entity_id=hub.id).facts) == 150
-        assert store.corpus_size("speed").turns == 60
+        assert len(store.timeline("speed").facts) == 360
+        assert len(store.timeline("speed", entity_id=hub.id).facts) == 180
+        assert store.corpus_size("speed").turns == 72
         found = ask(services, "speed", Question(text="What did Ann buy?", now=wiring.clock(), token_budget=512))
         assert found.turns
     finally:

@@ -78,10 +78,11 @@ def append(
     note_sessions(connection, namespace, arriving, stamp)
     handles = known | {arrival.turn.id: arrival.handle for arrival in arriving}
     members = [handles[turn.id] for turn in turns]
-    _write_job(connection, namespace, job_id, key=key, members=members, stamp=stamp)
+    begun = _write_job(connection, namespace, job_id, key=key, members=members, stamp=stamp)
     new = {arrival.turn.id for arrival in arriving}
+    pending = Job(job_id, len(arriving), 0, 0, stamp, {})
     return StoredTurns(
-        job(connection, namespace, job_id),
+        pending if begun and len(new) == len(turns) else job(connection, namespace, job_id),
         tuple(prepared.turn.id for prepared in fresh),
         tuple(dict.fromkeys(turn.id for turn in turns if turn.id not in new)),
     )
@@ -237,18 +238,23 @@ def _write_job(
     key: str | None,
     members: Sequence[int],
     stamp: Instant,
-) -> None:
-    """A job id that is known is carried on: its members are added to."""
-    query = """
-        INSERT INTO job (namespace, id, key, created_at) VALUES (?, ?, ?, ?)
-        ON CONFLICT (namespace, id) DO UPDATE SET key = coalesce(key, excluded.key) RETURNING handle"""
-    handle = connection.execute(query, (namespace, job_id, key, stamp)).fetchone()[0]
-    query = "SELECT coalesce(max(ordinal) + 1, 0) FROM job_turn WHERE namespace = ? AND job = ?"
-    start = connection.execute(query, (namespace, handle)).fetchone()[0]
+) -> bool:
+    """Whether the job is new; one that is known is carried on: its members are added to."""
+    query = (
+        "INSERT INTO job (namespace, id, key, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (namespace, id) DO NOTHING"
+    )
+    cursor = connection.execute(query, (namespace, job_id, key, stamp))
+    new, handle, start = cursor.rowcount == 1, cursor.lastrowid, 0
+    if not new:
+        query = "UPDATE job SET key = coalesce(key, ?) WHERE namespace = ? AND id = ? RETURNING handle"
+        handle = connection.execute(query, (key, namespace, job_id)).fetchone()[0]
+        query = "SELECT coalesce(max(ordinal) + 1, 0) FROM job_turn WHERE namespace = ? AND job = ?"
+        start = connection.execute(query, (namespace, handle)).fetchone()[0]
     connection.executemany(
         "INSERT INTO job_turn (namespace, job, ordinal, turn) VALUES (?, ?, ?, ?)",
         ((namespace, handle, start + index, turn) for index, turn in enumerate(dict.fromkeys(members))),
     )
+    return new
 
 
 def job(connection: sqlite3.Connection, namespace: int, job_id: str) -> Job:
