@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memgraph_server.language.language_model.client import CompatibleModel
     from memgraph_server.language.language_model.connecting import Connected
     from memgraph_server.language.port import Embedder, Extractor
+    from memgraph_server.stores.neo4j_store.console import Answer
     from memgraph_server.stores.port import GraphStore, Operations
     from memgraph_server.workers.celery_app import Broker, Limits
     from memgraph_server.workers.in_process import InProcessWorker
@@ -202,6 +203,18 @@ def _on_neo4j(settings: Settings, embedder: Embedder) -> Store:
         raise StoreUnavailable("the Neo4j driver is absent: pip install 'memgraph-server[neo4j]'") from error
     target = Target(settings.store, settings.neo4j_user, settings.neo4j_password, settings.neo4j_database)
     return Neo4jStore(target, registry(), embedder_name=embedder.name, dimension=embedder.dimension)
+
+
+@contextmanager
+def open_console(settings: Settings) -> Iterator[Callable[..., Answer]]:
+    """An operator's own read-only queries to the Neo4j of these settings. Raises StoreUnavailable."""
+    opened: Any = _on_neo4j(settings, _embedder(settings))
+    from memgraph_server.stores.neo4j_store import console
+
+    try:
+        yield partial(console.ask, opened.connection)
+    finally:
+        opened.close()
 
 
 def _embedder(settings: Settings) -> Embedder:

@@ -7,7 +7,8 @@ import that was cut off is simply run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from memgraph_server.errors import InvalidInput
@@ -32,12 +33,13 @@ def silence(_: Record) -> None:
     """Nobody listens."""
 
 
-def export(store: GraphStore, namespaces: Iterable[str], heard: Heard = silence) -> Iterator[bytes]:
-    """Lines, each with its end. Raises NotFound for a namespace that does not exist."""
+def export(store: GraphStore, namespaces: Iterable[str], heard: Heard = silence) -> Generator[bytes, None, None]:
+    """Lines, each with its end; to be read to the end or closed. Raises NotFound for an unknown namespace."""
     for namespace in namespaces:
-        for record in store.dump(namespace):
-            yield to_line(record)
-            heard(record)
+        with closing(store.dump(namespace)) as records:
+            for record in records:
+                yield to_line(record)
+                heard(record)
 
 
 def verify(lines: Iterable[bytes], heard: Heard = silence) -> list[Header]:

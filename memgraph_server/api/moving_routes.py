@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from typing import IO, Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -40,8 +41,8 @@ def export(ns: Operable, services: Has) -> Response:
     """
     file: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it is sent
     try:
-        for line in move.export(services.store, [ns]):
-            file.write(line)
+        with closing(move.export(services.store, [ns])) as lines:
+            file.writelines(lines)
     except BaseException:
         file.close()
         raise

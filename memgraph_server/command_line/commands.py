@@ -6,6 +6,7 @@ import typer
 
 from memgraph_server.command_line import (
     asking,
+    cypher,
     demo,
     evaluating,
     ingesting,
@@ -36,6 +37,7 @@ app.command()(demo.demo)
 app.command(name="eval")(evaluating.evaluate)
 app.command()(moving.export)
 app.command(name="import")(moving.import_)
+app.command()(cypher.cypher)
 app.command()(operating.migrate)
 app.command()(operating.doctor)
 app.command()(operating.settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -38,9 +38,12 @@ def export(
         names = list(dict.fromkeys(namespace or services.store.namespaces()))
         if not names:
             raise NotFound("the store holds no namespace yet")
-        with _written(output) as file, _shown("exporting") as heard:
-            for line in move.export(services.store, names, heard):
-                file.write(line)
+        with (
+            _written(output) as file,
+            _shown("exporting") as heard,
+            closing(move.export(services.store, names, heard)) as lines,
+        ):
+            file.writelines(lines)
 
 
 def import_(

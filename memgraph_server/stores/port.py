@@ -13,7 +13,7 @@ Errors: InvalidInput, NotFound, Conflict, StoreUnavailable, StoreCorrupt, Schema
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -343,10 +343,10 @@ class GraphStore(Protocol):
         ...
 
     # -- moving and erasing
-    def dump(self, namespace: str) -> Iterator[Record]:
+    def dump(self, namespace: str) -> Generator[Record, None, None]:
         """The whole namespace as records (stores/records.py), one state of it, in bounded memory; the same content
-        gives the same records on every store. Not to be held while something slow is waited for: on Neo4j its writers
-        wait. Raises NotFound where nothing was ever written."""
+        gives the same records on every store. To be read to its end or closed, and not held while something slow is
+        waited for: on Neo4j the namespace's writers wait. Raises NotFound where nothing was ever written."""
         ...
 
     def load(self, namespace: str, records: Iterable[Record]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -91,7 +91,7 @@ def plain(answer: Any) -> Any:
         return {name: part for name, part in parts.items() if name not in own}
     if isinstance(answer, dict):
         return {str(key): plain(part) for key, part in answer.items()}
-    if isinstance(answer, list | tuple):
+    if isinstance(answer, Sequence) and not isinstance(answer, str | bytes):
         return [plain(part) for part in answer]
     return plain(answer.tolist()) if hasattr(answer, "tolist") else repr(answer)
 
@@ -117,7 +117,7 @@ def answers(store: Store, namespace: str) -> Iterator[Any]:
     yield [(named[handle], score) for handle, score in store.nearest_turns(namespace, vector("t4"), 9)]
     yield [named[handle] for handle in store.sample_turns(namespace, 7)]
     yield [plain(card) for card in store.turn_cards(namespace, list(named)).values()]
-    for term, posting in store.postings(namespace, terms("tea in Paris cake")).items():
+    for term, posting in sorted(store.postings(namespace, terms("tea in Paris cake")).items()):
         found = zip(posting.handles.tolist(), posting.counts.tolist(), strict=True)
         yield term, posting.documents, [(named[handle], count) for handle, count in found]
 
@@ -260,6 +260,9 @@ class MovingContract:
         assert (turns[13].state, turns[13].reason, turns[13].attempts) == (TurnState.DEAD, "poison \u2028", 1)
         assert (turns[14].state, turns[14].due_at) == (TurnState.PENDING, NOW + 7_000)
         assert turns[0].vector is not None
+        named = {each.id: each.name for each in records if isinstance(each, EntityRecord)}
+        assert all("Zed" in [named[entity] for entity in each.mentions] for each in turns[:12])
+        assert all(each.mentions == () for each in turns[12:])
         assert turns[19].vector is None
         versions = [each for each in records if isinstance(each, FactRecord)]
         assert any(each.recorded_to is not None for each in versions)

@@ -119,6 +119,10 @@ class Connection:
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
             raise in_our_words(error, self.target) from error
 
+    def session(self, **config: Any) -> neo4j.Session:
+        """For an operator's own queries (console.py)."""
+        return self._driver.session(database=self.target.database, **config)
+
     def outside(self, work: Callable[[neo4j.Session], _T]) -> _T:
         """With a session of its own: for schema, which no transaction of data can hold."""
         return self._asking(work)

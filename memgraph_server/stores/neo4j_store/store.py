@@ -4,7 +4,8 @@ knows; nothing is decided here (stores/port.py has the contract, the files besid
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
 from memgraph_server.errors import NotFound
@@ -426,7 +427,7 @@ class Neo4jStore:
 
     # -- moving and erasing
 
-    def dump(self, namespace: str) -> Iterator[Record]:
+    def dump(self, namespace: str) -> Generator[Record, None, None]:
         from memgraph_server.stores.neo4j_store import moving
 
         _check_namespace(namespace)
@@ -443,7 +444,8 @@ class Neo4jStore:
         header, given = form.begun(namespace, consistent(records))
         if Loading(self.connection, namespace, self._registry.antonym).load(header, given):
             return True
-        form.require_same(namespace, self.dump(namespace), given)
+        with closing(self.dump(namespace)) as stored:
+            form.require_same(namespace, stored, given)
         return False
 
     def erase(self, namespace: str, *, now: Instant) -> dict[str, int]:  # noqa: ARG002  the port's

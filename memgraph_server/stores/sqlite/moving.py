@@ -143,8 +143,8 @@ class _Mentions:
 
     def __init__(self, connection: sqlite3.Connection, namespace: int) -> None:
         query = """
-            SELECT m.turn, e.id FROM (SELECT turn, entity FROM mention WHERE namespace = ? ORDER BY turn, entity) m
-            JOIN entity e ON e.handle = m.entity"""
+            SELECT m.turn, e.id FROM mention m JOIN entity e ON e.handle = m.entity
+            WHERE m.namespace = ? ORDER BY m.turn, m.entity"""
         self._groups = groupby(connection.execute(query, (namespace,)), lambda row: row[0])
         self._next = next(self._groups, None)
 
