@@ -94,7 +94,8 @@ def first_stage(postings: Mapping[str, Posting], turns: int) -> tuple[NDArray[np
     if not found:
         return np.zeros(0, np.int64), np.zeros(0)
     near = [posting.handles + offset for posting in found for offset in (-1, 0, 1)]
-    handles = np.unique(np.concatenate(near))
+    merged = np.sort(np.concatenate(near), kind="stable")  # runs that are sorted already: a merge
+    handles = merged[np.concatenate(([True], merged[1:] != merged[:-1]))]
     scores = np.zeros(len(handles))
     for posting in found:
         counts = np.zeros(len(handles))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from itertools import chain
 from typing import overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from memgraph_server.stores.sqlite.vectors import Indexes, Space, candidates_for
 
 #: A term in more turns than this says nothing about one of them; its postings are not read.
 CEILING = 50_000
+_PACK = 65_536
 
 _CARD = """
     SELECT t.handle, t.id, s.id, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
@@ -43,10 +43,12 @@ def postings(connection: sqlite3.Connection, namespace: int, terms: Sequence[str
 def _posting(connection: sqlite3.Connection, namespace: int, term: str, documents: int) -> Posting:
     if documents > CEILING:
         return Posting(documents, np.zeros(0, np.int64), np.zeros(0, np.int32))
-    query = "SELECT turn, count FROM posting WHERE namespace = ? AND term = ? ORDER BY turn"
-    rows = chain.from_iterable(connection.execute(query, (namespace, term)))
-    flat = np.fromiter(rows, dtype=np.int64)
-    return Posting(documents, np.ascontiguousarray(flat[::2]), flat[1::2].astype(np.int32))
+    # As one text of packed numbers: tens of thousands of rows cost a third of what they do one by one.
+    query = """
+        SELECT group_concat(turn * 65536 + min(count, 65535)) FROM posting WHERE namespace = ? AND term = ?"""
+    text = connection.execute(query, (namespace, term)).fetchone()[0] or ""
+    packed = np.sort(np.fromstring(text, dtype=np.int64, sep=","), kind="stable")
+    return Posting(documents, packed // _PACK, (packed % _PACK).astype(np.int32))
 
 
 def nearest_turns(
