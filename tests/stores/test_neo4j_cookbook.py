@@ -24,6 +24,9 @@ from tests.stores.test_neo4j_plans import SCANS, WALKS, operators
 DOCS = Path(__file__).parent.parent.parent / "docs"
 RECIPE = re.compile(r"^## (?P<title>[^\n]+)\n(?:(?!^## ).)*?```cypher\n(?P<query>.*?)```", re.DOTALL | re.MULTILINE)
 RECIPES = {each["title"]: each["query"] for each in RECIPE.finditer((DOCS / "cypher-cookbook.md").read_text("utf-8"))}
+EXCERPT = re.compile(r"```cypher\n(?P<query>.*?)```\n\n```text\n(?P<text>.*?)```", re.DOTALL)
+_SHOWN = {each["query"]: each["text"] for each in EXCERPT.finditer((DOCS / "cypher-cookbook.md").read_text("utf-8"))}
+EXCERPTS = {title: _SHOWN[query] for title, query in RECIPES.items()}
 #: Kinds of relationships that are few at the node they are followed from, and the direction.
 FEW = ("MERGED_INTO", ":STATES]->", ":ABOUT]->", "(u)<-[:HAS_TURN]-(s)")
 
@@ -81,7 +84,9 @@ def test_there_are_recipes() -> None:
 @pytest.mark.parametrize("title", RECIPES)
 def test_every_recipe_answers_on_a_real_memory(memory: tuple[Neo4jStore, Given], title: str) -> None:
     store, given = memory
-    assert run(store, title, given), title
+    found = run(store, title, given)
+    assert found, title
+    assert list(found[0]) == EXCERPTS[title].split("\n")[0].split()
 
 
 @pytest.mark.parametrize("title", RECIPES)

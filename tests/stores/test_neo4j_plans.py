@@ -30,7 +30,7 @@ HUB = 400
 SCANS = ("AllNodesScan", "LabelScan", "AllRelationshipsScan", "RelationshipTypeScan")
 WALKS = ("Expand", "VarLengthExpand", "OptionalExpand")
 #: Kinds of relationships that are few at any node, or are one: walking them costs nothing that grows.
-SMALL_KINDS = ("NEXT", "MERGED_INTO", "(t)-[anon_0:MENTIONS]->")  # what a turn mentions; not who mentions a hub
+SMALL_KINDS = ("NEXT", "MERGED_INTO", "(t)-[:MENTIONS]->")  # what a turn mentions; not who mentions a hub
 
 Seen = dict[str, tuple[Query, dict[str, Any]]]
 
@@ -177,6 +177,7 @@ def _ask_the_rest(store: Neo4jStore) -> None:
     store.append_turns("gone", [turn("t")], job_id="j", now=NOW)
     tell(store, "gone", claim("Ann", "likes", "tea"))
     store.erase("gone", now=NOW)
+    store.merge("n", entity_id(store, "n", "p8"), entity_id(store, "n", "p9"), now=NOW)
     header, *records = store.dump("n")
     assert isinstance(header, Header)
     store.load("copy", [dataclasses.replace(header, namespace="copy"), *records])
