@@ -25,6 +25,7 @@ from memgraph_server.memory.classes import ClassTable
 from memgraph_server.memory.dates import DateKind, find_dates
 from memgraph_server.memory.facts import STABLE_THRESHOLD
 from memgraph_server.memory.interval import Interval
+from memgraph_server.memory.terms import terms
 from memgraph_server.retrieval import answerability, budget, signals
 from memgraph_server.retrieval.beam import Limits
 from memgraph_server.retrieval.compatibility import may_answer
@@ -146,6 +147,7 @@ def find_evidence(
         turns = asking.chosen(ranked, pointed, tokenizer)
         worth = max(walked.worths, default=0.0)
         seen = answerability.features(ranked.signals, ranking.scales, worth)
+        seen |= asking.words_held(words, ranked, whole)
         usage = {
             "tokens": float(sum(turn.tokens for turn in turns)),
             "model_calls": 0.0 if evaluator is None else float(walked.judgements),
@@ -216,6 +218,12 @@ class _Asking:
         )
         steps = [step_of(neighbour) for neighbour in found]
         return [step for step in steps if may_answer(step.fact, reading.scope)]
+
+    def words_held(self, words: Words, ranked: Ranked, whole: Encoding) -> dict[str, float]:
+        """What answerability goes by where the embedder cannot read the question."""
+        names = {card.speaker for card in ranked.cards}
+        held = answerability.coverage(words.postings, terms(self.question.text), names, words.turns)
+        return {"legible": answerability.legible(whole.pieces), "coverage": held}
 
     def walk(self, reading: Reading, encoding: Encoding, words: Words, near: Sequence[Step]) -> Walked:
         roots = self._roots(reading, near)

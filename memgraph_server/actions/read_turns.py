@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
 from memgraph_server.errors import MemgraphServerError, NotFound
@@ -27,8 +27,12 @@ from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.port import GraphStore, Lease, TurnOutcome, TurnVectors
 
-#: Turns parsed and embedded together; small, so that the first facts are there soon and overlap begins early.
+#: Turns parsed and embedded together, and their characters; small, so that the first facts are there soon, overlap
+#: begins early, and whoever stops the worker waits a moment only.
 SLICE = 16
+SLICE_CHARACTERS = 8_000
+#: How often a wait for the models looks whether it is to stop.
+STOP_SECONDS = 0.1
 #: Turns before the first of a batch that the extractor is shown.
 CONTEXT = 4
 
@@ -91,7 +95,7 @@ def read_lease(
     if lease.tries:
         lease = replace(lease, turn_ids=lease.turn_ids[:1])
     try:
-        for outcome in _outcomes(reader, _in_context(reader, lease)):
+        for outcome in _outcomes(reader, _in_context(reader, lease), stop):
             if stop() or not _apply(reader, lease, outcome, reading, clock):
                 break
     except NotFound:  # the namespace was erased meanwhile
@@ -193,16 +197,35 @@ class _Slice:
         self.outcomes.cancel()
 
 
-def _outcomes(reader: Reader, turns: Sequence[TurnInContext]) -> Iterator[TurnOutcome | Failure]:
+def _outcomes(
+    reader: Reader, turns: Sequence[TurnInContext], stop: Callable[[], bool]
+) -> Iterator[TurnOutcome | Failure]:
     """Outcomes in order. The parser is the faster one and works ahead: the embedding thread waits for the first slice
-    only, and then finds each parsed already."""
-    slices = [_begun(reader, turns[start : start + SLICE]) for start in range(0, len(turns), SLICE)]
+    only, and then finds each parsed already. Ends early, with what is not begun left undone, when told to stop."""
+    slices = [_begun(reader, part) for part in slices_of(turns)]
     try:
         for part in slices:
+            while not part.outcomes.done():
+                if stop():
+                    return
+                wait([part.outcomes], timeout=STOP_SECONDS)
             yield from _each(reader, part)
     finally:
         for part in slices:
             part.cancel()
+
+
+def slices_of(turns: Sequence[TurnInContext]) -> Iterator[Sequence[TurnInContext]]:
+    """At most SLICE turns with at most SLICE_CHARACTERS, or one turn, at once."""
+    start, size = 0, 0
+    for index, turn in enumerate(turns):
+        length = len(turn.turn.text)
+        if index > start and (index - start == SLICE or size + length > SLICE_CHARACTERS):
+            yield turns[start:index]
+            start, size = index, 0
+        size += length
+    if start < len(turns):
+        yield turns[start:]
 
 
 def _begun(reader: Reader, turns: Sequence[TurnInContext]) -> _Slice:

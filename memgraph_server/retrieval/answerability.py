@@ -7,20 +7,33 @@
     match    the best match among the turns of the person asked about (all turns, where it is nobody)
     facts    what the best surviving path is worth
 
+A question that the embedder cannot read (an English one cuts Chinese into single characters, each near to any other)
+matches everything alike. There the words decide instead:
+
+    coverage   what share of the question's terms, the rare ones counting most, the best turn holds; names of speakers
+               and what only inflects (Hiragana alone) left out
+
 The coefficients are in `schema/ranking.json`. They were set by hand: no data set at hand whose licence allows training
-has questions without an answer. They separate, and are roughly calibrated, on conversations of two people.
+has questions without an answer. They separate, and are roughly calibrated, on conversations of two people; those of
+coverage, on a small conversation in Chinese and in Japanese.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from memgraph_server.retrieval.signals import Array
+from memgraph_server.memory.terms import terms
+from memgraph_server.retrieval.signals import Array, Posting, rarity
 
 BEST = 3
+#: Below this share of readable word pieces a question is one that the embedder cannot read.
+LEGIBLE = 0.5
+_INFLECTS = re.compile(r"[\u3041-\u309f\u30fc]+")
 
 
 def features(signals: Mapping[str, Array], scales: Mapping[str, float], worth: float) -> dict[str, float]:
@@ -38,10 +51,33 @@ def _best(values: Array) -> float:
     return float(np.sort(values)[-BEST:].mean())
 
 
+def legible(pieces: Sequence[str]) -> float:
+    """The share of a question's word pieces that are more than one character, or one of English; 1 without pieces."""
+    bare = [piece.removeprefix("##") for piece in pieces]
+    known = [piece for piece in bare if piece != "[UNK]" and (len(piece) > 1 or piece.isascii())]
+    return len(known) / len(bare) if bare else 1.0
+
+
+def coverage(postings: Mapping[str, Posting], asked: Iterable[str], names: Iterable[str], turns: int) -> float:
+    """In [0, 1]: the rarity of the question's terms that the best turn holds, of that of all. `asked`: its terms."""
+    left_out = {term for name in names for term in terms(name)}
+    wanted = [term for term in dict.fromkeys(asked) if term not in left_out and not _INFLECTS.fullmatch(term)]
+    weights = {term: rarity(postings[term].documents if term in postings else 0, turns) for term in wanted}
+    held: defaultdict[int, float] = defaultdict(float)
+    for term, weight in weights.items():
+        for handle in postings[term].handles.tolist() if term in postings else ():
+            held[handle] += weight
+    total = sum(weights.values())
+    return max(held.values(), default=0.0) / total if total > 0 else 0.0
+
+
 def probability(found: Mapping[str, float], coefficients: Mapping[str, float]) -> float:
     """In [0, 1]; 0 for a memory without any turn that could be ranked."""
     if found.get("match", 0.0) == 0.0 and found.get("facts", 0.0) == 0.0:
         return 0.0
-    weighted = (coefficients.get(name, 0.0) * value for name, value in found.items())
-    logit = coefficients.get("intercept", 0.0) + sum(weighted)
+    if found.get("legible", 1.0) < LEGIBLE:
+        logit = coefficients.get("unread", 0.0) + coefficients.get("coverage", 0.0) * found.get("coverage", 0.0)
+    else:
+        weighted = (coefficients.get(name, 0.0) * found.get(name, 0.0) for name in ("lead", "match", "facts"))
+        logit = coefficients.get("intercept", 0.0) + sum(weighted)
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))

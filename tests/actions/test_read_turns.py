@@ -8,7 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memgraph_server.actions.read_turns import CONTEXT, Retries, in_context, outcomes, reason
+from memgraph_server.actions.read_turns import (
+    CONTEXT,
+    SLICE,
+    SLICE_CHARACTERS,
+    Retries,
+    in_context,
+    outcomes,
+    reason,
+    slices_of,
+)
 from memgraph_server.language.hashed_embedder import HashedEmbedder
 from memgraph_server.language.port import Extraction, TurnInContext
 from memgraph_server.memory.proposals import Proposal
@@ -77,3 +86,13 @@ def test_an_extractor_that_answers_for_another_number_of_turns_is_wrong() -> Non
 def test_a_reason_can_always_be_stored() -> None:
     assert reason(ValueError("a\0b\ud800" + "x" * 1000)).encode()
     assert len(reason(ValueError("x" * 1000))) == 300
+
+
+def test_a_slice_is_small_in_turns_and_in_characters() -> None:
+    short = [TurnInContext(said(n)) for n in range(SLICE + 1)]
+    assert [len(part) for part in slices_of(short)] == [SLICE, 1]
+    long = [TurnInContext(replace(said(n), text="x" * (SLICE_CHARACTERS - 10))) for n in range(3)]
+    assert [len(part) for part in slices_of(long)] == [1, 1, 1]
+    mixed = [*short[:2], long[0], short[2]]
+    assert [len(part) for part in slices_of(mixed)] == [2, 2]
+    assert list(slices_of([])) == []

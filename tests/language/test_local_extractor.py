@@ -388,3 +388,9 @@ def test_without_a_registry_relations_are_slugs_of_their_words() -> None:
     found = plain.extract([TurnInContext(turn("I carve wooden birds."), (), "Bob")])[0].proposals
     assert [(p.head, p.relation, p.tail) for p in found] == [("Ann", "carves", "wooden birds")]
     assert endings("I like jazz.") == set()
+
+
+def test_a_sentence_that_is_longer_than_anybodys_is_not_read_and_its_neighbours_are() -> None:
+    endless = "I like " + ", ".join(f"thing{n}" for n in range(80)) + "."
+    assert claims(endless) == set()
+    assert claims(f"I live in Rome. {endless}") == {("Ann", "lives_in", "Rome")}

@@ -90,7 +90,7 @@ class LocalExtractor:
             return Extraction(())
         for passage in reading.before:
             page = Page(docs[passage.text], passage, reading.scene)
-            for sentence in page.doc.sents:
+            for sentence in page.sentences():
                 remember(page, sentence)
         reading.scene.begin()
         pages = [_page(turn, passage, docs[passage.text], reading.scene) for passage in reading.passages]

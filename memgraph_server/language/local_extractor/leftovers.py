@@ -32,7 +32,7 @@ def leftovers(page: Page) -> list[Draft]:
 def _asked_about(page: Page) -> list[tuple[float, Any, Phrase]]:
     """What the questions of a passage are about; one word is enough there."""
     found: list[tuple[float, Any, Phrase]] = []
-    for token in (t for sentence in page.doc.sents if asks(sentence) for t in sentence):
+    for token in (t for sentence in page.sentences() if asks(sentence) for t in sentence):
         if token.pos_ in {"NOUN", "PROPN"} and token.dep_ in _ASKED_FOR and token.i not in page.dated:
             phrase = noun_phrase(page, token, page.scene.speaker)
             if phrase is not None and _is_topic(page, token, phrase):
@@ -63,7 +63,7 @@ def _is_topic(page: Page, token: Any, phrase: Phrase) -> bool:
 def _candidates(page: Page) -> list[tuple[float, Any, Phrase]]:
     """(weight, token, phrase), the best first."""
     found: list[tuple[float, Any, Phrase]] = []
-    for sentence in page.doc.sents:
+    for sentence in page.sentences():
         own = any(t.lower_ in _MINE for t in sentence)
         for token in sentence if _tells(sentence) else ():
             if token.pos_ in {"NOUN", "PROPN"} and token.dep_ not in {"compound", "npadvmod", "intj"}:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from memgraph_server.language.local_extractor.readable import Passage
 from memgraph_server.language.local_extractor.scene import Scene
 from memgraph_server.memory.dates.mention import DateMention
+
+#: Tokens of a sentence that is read; people's own have some twenty.
+LONGEST_SENTENCE = 120
 
 
 @dataclass(slots=True)
@@ -25,6 +29,10 @@ class Page:
         covered = (d.span for d in self.dates)
         spans = [self.doc.char_span(start, end, alignment_mode="expand") for start, end in covered]
         self.dated = frozenset(token.i for span in spans if span is not None for token in span)
+
+    def sentences(self) -> Iterator[Any]:
+        """Those that are read: a parser's guess at a longer one is worth little, and costs the square of its length."""
+        return (sentence for sentence in self.doc.sents if len(sentence) <= LONGEST_SENTENCE)
 
     def place(self, date: DateMention) -> int:
         """The first token of a date."""

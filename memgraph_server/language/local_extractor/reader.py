@@ -27,7 +27,7 @@ from memgraph_server.language.local_extractor.verbs import read_verb
 def read_page(page: Page) -> list[Draft]:
     """All drafts of a passage, in the order of its sentences."""
     drafts: list[Draft] = []
-    for sentence in page.doc.sents:
+    for sentence in page.sentences():
         found = list(_read_sentence(page, sentence))
         drafts += found
         remember(page, sentence)
