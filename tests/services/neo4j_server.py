@@ -35,17 +35,27 @@ def why_not() -> str | None:
     return None
 
 
-def _fetched() -> bool:
-    home = subprocess.run([SCRIPT, "home"], capture_output=True, text=True, check=True).stdout.strip()
-    return any(Path(home).parent.glob("lib-*/.complete"))
-
-
-@pytest.fixture(scope="session")
-def neo4j_server() -> Iterator[Target]:
+def neo4j_is_to_be_had() -> None:
+    """Leave the test out where it is not; for tests that start one of their own."""
     pytest.importorskip("neo4j", reason="needs the Neo4j driver: pip install -e '.[neo4j]'")
     reason = why_not()
     if reason is not None:
         absent("Neo4j", reason)
+
+
+def jars() -> Path:
+    """Where the script keeps them, or will."""
+    found = subprocess.run([SCRIPT, "lib"], capture_output=True, text=True, check=True).stdout.strip()
+    return Path(found)
+
+
+def _fetched() -> bool:
+    return (jars() / ".complete").exists()
+
+
+@pytest.fixture(scope="session")
+def neo4j_server() -> Iterator[Target]:
+    neo4j_is_to_be_had()
     from memgraph_server.stores.neo4j_store import Target
 
     given = os.environ.get("MEMGRAPH_TEST_NEO4J_URL")

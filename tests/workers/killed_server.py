@@ -20,13 +20,7 @@ from typing import Any
 import httpx
 
 from memgraph_server.settings import Settings
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
+from tests.services.ports import free_port
 
 
 def serve_quietly(settings: Settings, log: str) -> None:
