@@ -136,7 +136,9 @@ def test_a_server_that_is_not_there_is_unavailable(neo4j_server: Target) -> None
             away.overall()
         away.close()
         assert refused.value.retry
-        assert "secret" not in refused.value.message
+        assert "secret" not in str(refused.value)
+        assert "127.0.0.1" not in refused.value.message  # callers are not told; the log and the command line are
+        assert target.url in str(refused.value)
 
 
 def test_a_store_that_was_closed_says_so(store: Neo4jStore, neo4j_server: Target) -> None:

@@ -162,16 +162,19 @@ def in_our_words(error: Exception, target: Target) -> Exception:
     """Neo4j's error as one of errors.py, or itself where it can only be a fault of this program."""
     if isinstance(error, MemgraphServerError):
         return error
-    what = f"the store {target.url} cannot be used"
+    what = "the store cannot be used"
     if isinstance(error, exceptions.AuthError):
-        return StoreUnavailable(f"{what}: user or password are not accepted")
+        return StoreUnavailable(f"{what}: user or password are not accepted", where=target.url)
     if "too large to index" in str(error):
         return TooLarge("a name or id is longer than the store can hold")
     code = getattr(error, "code", None) or ""
     down = (exceptions.ServiceUnavailable, exceptions.SessionExpired, exceptions.TransientError)
     gone = (exceptions.ConnectionPoolError, exceptions.IncompleteCommit, exceptions.DatabaseUnavailable)
     if isinstance(error, (*down, *gone)) or "DatabaseNotFound" in code or "General.OutOfMemory" in code:
-        return StoreUnavailable(f"{what}: {type(error).__name__} ({code or error})")
+        why = f" ({code})" if code else ""
+        return StoreUnavailable(
+            f"{what}: {type(error).__name__}{why}", where=target.url if code else f"{target.url}: {error}"
+        )
     if isinstance(error, exceptions.DriverError) and "closed" in str(error).lower():
-        return StoreUnavailable(f"{what}: it is closed")
+        return StoreUnavailable(f"{what}: it is closed", where=target.url)
     return error
