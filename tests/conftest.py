@@ -13,10 +13,31 @@ from tests.services.redis_server import redis_server
 __all__ = ["neo4j_server", "redis_server"]
 
 
+#: Begun first where tests run side by side, since they take longest.
+_LONG = ("topology", "neo4j")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Side by side (`-n 2 --dist loadgroup`) a file is run by one process, as is all that empties the one Neo4j."""
+    if not getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        return
+    groups = {item: _group(item) for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: groups[item] not in _LONG)
+
+
+def _group(item: pytest.Item) -> str:
+    fixtures = getattr(item, "fixturenames", ())
+    if "neo4j_server" in fixtures:
+        return "neo4j"
+    return "topology" if "topology" in item.path.name else item.path.name
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What was left out for want of a service, and how to switch it on."""
     skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
-    reasons = Counter(str(place[2]).removeprefix("Skipped: ") for place in skipped if isinstance(place, tuple))
+    reasons = Counter(str(place[2]).removeprefix("Skipped: ") for place in skipped if isinstance(place, (tuple, list)))
     left_out = {reason: count for reason, count in reasons.items() if reason.startswith(LEFT_OUT)}
     if left_out:
         terminalreporter.write_sep("-", "left out")

@@ -108,6 +108,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for one in (readers.worker, readers.hints):
         if one is not None:
             await run_in_threadpool(one.stop)
+    if readers.broker is not None:
+        await run_in_threadpool(readers.broker.close)
     await run_in_threadpool(services.close)
 
 
