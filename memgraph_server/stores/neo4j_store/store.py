@@ -4,7 +4,7 @@ knows; nothing is decided here (stores/port.py has the contract, the files besid
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,12 +33,12 @@ from memgraph_server.stores.neo4j_store import (
     turns,
 )
 from memgraph_server.stores.neo4j_store.beliefs import Beliefs
-from memgraph_server.stores.neo4j_store.connection import Connection, Statements, Target
+from memgraph_server.stores.neo4j_store.connection import Statements
 from memgraph_server.stores.neo4j_store.erase import erase
-from memgraph_server.stores.neo4j_store.loading import load, require_whole
 from memgraph_server.stores.neo4j_store.names import check_length
 from memgraph_server.stores.neo4j_store.neighbours import Search
-from memgraph_server.stores.neo4j_store.vectors import Space, turn_embedding
+from memgraph_server.stores.neo4j_store.transactions import Transactions, check_namespace
+from memgraph_server.stores.neo4j_store.vectors import turn_embedding
 from memgraph_server.stores.port import (
     AsOf,
     AssertionView,
@@ -57,7 +57,6 @@ from memgraph_server.stores.port import (
     TurnStatus,
     TurnVectors,
 )
-from memgraph_server.stores.sqlite.beliefs import RelationTable
 
 if TYPE_CHECKING:
     from memgraph_server.stores.records import Record
@@ -65,91 +64,19 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 #: What is believed now, at any valid time.
 _NOW = AsOf()
-#: Namespaces that a process remembers to have seen whole.
-_REMEMBERED = 10_000
 #: A number that no entity has.
 _NOBODY = -1
 
 
-class Neo4jStore:
-    """GraphStore and Operations. Thread-safe; any number of processes may use one database. Call `migrate` once.
-
-    `registry`: the relation table; what the namespace has recorded comes before it. `embedder_name`, `dimension`: of
-    the vectors that this store is given and searches; those of another embedder are as absent (`stale_vectors`).
-    """
-
-    def __init__(self, target: Target, registry: RelationTable, *, embedder_name: str, dimension: int) -> None:
-        self.connection = Connection(target)
-        self._registry = registry
-        self._space = Space(embedder_name, dimension)
-        self._whole: set[str] = set()
-
-    # -- transactions
-
-    def _read(self, namespace: str, work: Callable[[Statements], _T]) -> _T:
-        _check_namespace(namespace)
-        return self._any(self._of_whole(namespace, work))
-
-    def _write(self, namespace: str, work: Callable[[Statements], _T]) -> _T:
-        """Of a namespace that may be new: the work's first statement asks under its lock whether it is whole."""
-        _check_namespace(namespace)
-        self.connection.accept(schema.accept)
-        return self.connection.writing(work)
-
-    def _change(self, namespace: str, work: Callable[[Statements], _T]) -> _T:
-        """Of what is there already."""
-        return self._write(namespace, self._of_whole(namespace, work))
-
-    def _of_whole(self, namespace: str, work: Callable[[Statements], _T]) -> Callable[[Statements], _T]:
-        """Of a namespace that is being loaded nothing is told. One that was whole stays so until it is erased, so that
-        it is asked about once by a process."""
-        if namespace in self._whole:
-            return work
-
-        def checked(ask: Statements) -> _T:
-            if require_whole(ask, namespace):
-                if len(self._whole) >= _REMEMBERED:
-                    self._whole.clear()
-                self._whole.add(namespace)
-            return work(ask)
-
-        return checked
-
-    def _any(self, work: Callable[[Statements], _T]) -> _T:
-        self.connection.accept(schema.accept)
-        return self.connection.reading(work)
-
-    def _beliefs(
-        self,
-        ask: Statements,
-        namespace: str,
-        now: Instant,
-        proposals: Sequence[Proposal] = (),
-        *,
-        mentions: Iterable[str] = (),
-        turn: str | None = None,
-    ) -> Beliefs:
-        """Of a namespace that may be new; its node is locked from here to the end of the transaction."""
-        loaded = load(ask, namespace, now, self._registry, proposals, mentions=mentions, turn=turn)
-        return Beliefs(ask, loaded, self._registry, self._space)
-
-    def _writing_beliefs(self, namespace: str, now: Instant, work: Callable[[Beliefs], _T]) -> _T:
-        check_instant(now, "now")
-
-        def change(ask: Statements) -> _T:
-            beliefs = self._beliefs(ask, namespace, now)
-            done = work(beliefs)
-            beliefs.send()
-            return done
-
-        return self._write(namespace, change)
+class Neo4jStore(Transactions):
+    """GraphStore and Operations. Thread-safe; any number of processes may use one database. Call `migrate` once."""
 
     # -- turns
 
     def append_turns(
         self, namespace: str, new: Sequence[Turn], *, job_id: str, now: Instant, key: str | None = None
     ) -> StoredTurns:
-        _check_namespace(namespace)
+        check_namespace(namespace)
         check_name(job_id, "job_id")
         check_texts([key] if key is not None else [], "key")
         check_instant(now, "now")
@@ -233,7 +160,7 @@ class Neo4jStore:
         return self._change(namespace, lambda ask: queue.replay(ask, namespace, turn_ids, now))
 
     def dead_turns(self, namespace: str, limit: int, cursor: str | None) -> tuple[list[TurnStatus], str | None]:
-        _check_namespace(namespace)
+        check_namespace(namespace)
         after = read_cursor("dead_turns", namespace, cursor, (int,)) or [0]
         check_limit(limit)
         found, more = self._read(namespace, lambda ask: queue.dead_turns(ask, namespace, limit, int(after[0])))
@@ -253,7 +180,7 @@ class Neo4jStore:
     def entities(
         self, namespace: str, *, limit: int, cursor: str | None = None, like: str | None = None
     ) -> tuple[list[Entity], str | None]:
-        _check_namespace(namespace)
+        check_namespace(namespace)
         asked = listed("entities", like)
         after = read_cursor(asked, namespace, cursor, (str,)) or [""]
         check_limit(limit)
@@ -284,7 +211,7 @@ class Neo4jStore:
     def assert_facts(
         self, namespace: str, proposals: Sequence[Proposal], vectors: Mapping[str, Floats], *, now: Instant
     ) -> list[str]:
-        _check_namespace(namespace)
+        check_namespace(namespace)
         check_instant(now, "now")
         for proposal in proposals:
             _check_proposal(proposal)
@@ -335,7 +262,7 @@ class Neo4jStore:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Timeline:
-        _check_namespace(namespace)
+        check_namespace(namespace)
         asked = listed("timeline", entity_id, relation, tail_id, as_of.valid_at, as_of.known_at, minimum_confidence)
         after = read_cursor(asked, namespace, cursor, (int, str, int, int))
         most = None if limit is None else check_limit(limit)
@@ -428,18 +355,18 @@ class Neo4jStore:
     # -- moving and erasing
 
     def dump(self, namespace: str) -> Generator[Record, None, None]:
-        from memgraph_server.stores.neo4j_store import moving
+        from memgraph_server.stores.neo4j_store.dumping import dump
 
-        _check_namespace(namespace)
+        check_namespace(namespace)
         self.connection.accept(schema.accept)
-        yield from moving.dump(self.connection, namespace)
+        yield from dump(self.connection, namespace)
 
     def load(self, namespace: str, records: Iterable[Record]) -> bool:
         from memgraph_server.stores import records as form
         from memgraph_server.stores.consistency import consistent
         from memgraph_server.stores.neo4j_store.moving import Loading
 
-        _check_namespace(namespace)
+        check_namespace(namespace)
         self.connection.accept(schema.accept)
         header, given = form.begun(namespace, consistent(records))
         if Loading(self.connection, namespace, self._registry.antonym).load(header, given):
@@ -449,7 +376,7 @@ class Neo4jStore:
         return False
 
     def erase(self, namespace: str, *, now: Instant) -> dict[str, int]:  # noqa: ARG002  the port's
-        _check_namespace(namespace)
+        check_namespace(namespace)
         self.connection.accept(schema.accept)
         self._whole.discard(namespace)
         return self.connection.writing(lambda ask: erase(ask, namespace))
@@ -515,11 +442,6 @@ class Neo4jStore:
 
     def close(self) -> None:
         self.connection.close()
-
-
-def _check_namespace(namespace: str) -> None:
-    check_name(namespace, "namespace")
-    check_length(namespace, "namespace")
 
 
 def _check_proposal(proposal: Proposal) -> None:
