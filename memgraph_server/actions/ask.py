@@ -220,10 +220,13 @@ class _Asking:
         return [step for step in steps if may_answer(step.fact, reading.scope)]
 
     def words_held(self, words: Words, ranked: Ranked, whole: Encoding) -> dict[str, float]:
-        """What answerability goes by where the embedder cannot read the question."""
+        """What answerability goes by where the embedder cannot read the question; nothing more where it can."""
+        legible = answerability.legible(whole.pieces)
+        if legible >= answerability.LEGIBLE:
+            return {"legible": legible}
         names = {card.speaker for card in ranked.cards}
         held = answerability.coverage(words.postings, terms(self.question.text), names, words.turns)
-        return {"legible": answerability.legible(whole.pieces), "coverage": held}
+        return {"legible": legible, "coverage": held}
 
     def walk(self, reading: Reading, encoding: Encoding, words: Words, near: Sequence[Step]) -> Walked:
         roots = self._roots(reading, near)

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -63,12 +62,15 @@ def coverage(postings: Mapping[str, Posting], asked: Iterable[str], names: Itera
     left_out = {term for name in names for term in terms(name)}
     wanted = [term for term in dict.fromkeys(asked) if term not in left_out and not _INFLECTS.fullmatch(term)]
     weights = {term: rarity(postings[term].documents if term in postings else 0, turns) for term in wanted}
-    held: defaultdict[int, float] = defaultdict(float)
-    for term, weight in weights.items():
-        for handle in postings[term].handles.tolist() if term in postings else ():
-            held[handle] += weight
+    found = [(postings[term].handles, weight) for term, weight in weights.items() if term in postings]
+    handles = np.concatenate([np.zeros(0, np.int64), *(there for there, _ in found)])
+    held: Array = np.zeros(1)
+    if len(handles):
+        _, places = np.unique(handles, return_inverse=True)
+        weighed = np.repeat([weight for _, weight in found], [len(there) for there, _ in found])
+        held = np.bincount(places, weighed).astype(np.float64)
     total = sum(weights.values())
-    return max(held.values(), default=0.0) / total if total > 0 else 0.0
+    return float(held.max()) / total if total > 0 else 0.0
 
 
 def probability(found: Mapping[str, float], coefficients: Mapping[str, float]) -> float:
