@@ -364,7 +364,8 @@ def test_every_fault_of_the_file_is_said_in_words(error: int) -> None:
     raised.sqlite_errorcode = error | 0x100  # extended codes carry more than the kind
     told = connection.in_our_words(raised, Path("/x/a.db"))
     assert isinstance(told, StoreUnavailable)
-    assert "/x/a.db" in told.message
+    assert told.where == "/x/a.db", "for the operator"
+    assert "/x/a.db" not in told.message, "callers are not told where it lies"
     assert isinstance(told, StoreCorrupt) == (error in connection._CORRUPT)
 
 

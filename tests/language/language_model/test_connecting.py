@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
-from memgraph_server import wiring
 from memgraph_server.errors import ModelUnavailable
 from memgraph_server.language.language_model.connecting import Connected, connected
 from memgraph_server.language.port import ModelRole
@@ -69,30 +67,6 @@ def test_keys_are_never_shown() -> None:
 def test_a_setting_that_cannot_work_is_named(name: str, value: str) -> None:
     with pytest.raises(InvalidSetting, match=f"MEMGRAPH_SERVER_LLM_{name.upper()}"):
         settings(**{name: value})
-
-
-@pytest.mark.parametrize(
-    ("timeout", "retries", "concurrency", "a_call"), [(60, 4, 4, 1), (180, 4, 1, 1), (600, 0, 16, 8), (0.5, 1, 1, 1)]
-)
-def test_a_lease_outlasts_the_slowest_batch(
-    tmp_path: Path, timeout: float, retries: int, concurrency: int, a_call: int
-) -> None:
-    """Or a second worker would ask for all of it again, and nothing of the first be applied."""
-    services = wiring.services(
-        Settings(
-            store=f"sqlite:///{tmp_path}/store.db",
-            embedder="hashed",
-            extractor="llm",
-            llm_timeout_seconds=timeout,
-            llm_retries=retries,
-            llm_concurrency=concurrency,
-            llm_turns_per_call=a_call,
-        )
-    )
-    pace = wiring.worker(services)._pace
-    waves = -(-pace.batch // (concurrency * a_call))
-    assert pace.lease_seconds > waves * (1 + retries) * timeout
-    services.close()
 
 
 def of(script: Script) -> Connected:
