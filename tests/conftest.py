@@ -23,11 +23,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     groups = {item: _group(item) for item in items}
     for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: groups[item] not in _LONG)
 
 
 def _group(item: pytest.Item) -> str:
+    said = item.get_closest_marker("xdist_group")
+    if said is not None:
+        return str(said.args[0])
     fixtures = getattr(item, "fixturenames", ())
     if "neo4j_server" in fixtures:
         return "neo4j"

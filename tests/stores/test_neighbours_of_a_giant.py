@@ -51,7 +51,7 @@ FEW, K = 50, 20
 QUESTION = "tea with lemon"
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.xdist_group("neo4j"))])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store, int]]:
     size = int(os.environ.get("MEMGRAPH_TEST_GIANT", SIZES[request.param]))
     if request.param == "sqlite":
