@@ -19,8 +19,8 @@ _LONG = ("topology", "neo4j")
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Side by side (`-n 2 --dist loadgroup --no-loadscope-reorder`) a file is run by one process, as is all that empties
-    the one Neo4j."""
+    """Side by side (`-n 2 --dist loadgroup --no-loadscope-reorder`) one process runs a file, and all that empties the
+    one Neo4j."""
     if not getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         return
     groups = {item: _group(item) for item in items}
