@@ -43,10 +43,10 @@ class Hashed(EmbedderClient):
 
 
 def _vector(text: str) -> list[float]:
-    row = [0.0] * 384
+    row = [0.0] * 383 + [0.5]  # never nothing, where two words fall into one bucket with opposite signs
     for word in text.lower().split():
         digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
-        row[int.from_bytes(digest[:4], "big") % 384] += 1.0 if digest[4] & 1 else -1.0
+        row[int.from_bytes(digest[:4], "big") % 383] += 1.0 if digest[4] & 1 else -1.0
     length = sum(value * value for value in row) ** 0.5 or 1.0
     return [value / length for value in row]
 
