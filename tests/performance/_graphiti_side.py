@@ -116,7 +116,7 @@ class Counted:
 
     def __init__(self) -> None:
         self.statements = 0
-        for kind in (neo4j.AsyncTransaction, neo4j.AsyncSession):
+        for kind in (neo4j.AsyncTransaction, neo4j.AsyncManagedTransaction, neo4j.AsyncSession):
             self._count(kind)
 
     def _count(self, kind: Any) -> None:
