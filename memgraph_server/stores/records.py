@@ -24,7 +24,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from memgraph_server.errors import Conflict, InvalidInput
 from memgraph_server.memory.facts import Intent, Polarity, Stratum
 from memgraph_server.memory.interval import Basis, Precision
-from memgraph_server.memory.turns import Role, TurnState
+from memgraph_server.memory.turns import Role, Turn, TurnState
 
 FORMAT, VERSION = "memgraph-server", 1
 _LIMIT = 2**62
@@ -118,6 +118,19 @@ class TurnRecord:
     mentions: tuple[Name, ...] = ()
     vector: TurnVector | None = None
     kind: Literal["turn"] = "turn"
+
+    def turn(self) -> Turn:
+        return Turn(
+            self.id,
+            self.session,
+            self.role,
+            self.speaker,
+            self.text,
+            self.at,
+            self.utc_offset_minutes,
+            self.captions,
+            self.position,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +247,9 @@ Record = (
 )
 #: The order of a section, after its header.
 KINDS = ("entity", "merge", "turn", "triple", "assertion", "fact", "cardinality", "job")
+
+#: Records that a store reads or writes together.
+BATCH = 500
 
 _ADAPTER: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="kind")])
 

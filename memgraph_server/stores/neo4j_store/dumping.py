@@ -18,6 +18,8 @@ from memgraph_server.memory.turns import Role, TurnState
 from memgraph_server.stores.neo4j_store.claims import SAID
 from memgraph_server.stores.neo4j_store.connection import Connection, Query, Row, Statements, being_loaded
 from memgraph_server.stores.records import (
+    BATCH,
+    KINDS,
     AssertionRecord,
     CardinalityRecord,
     EntityRecord,
@@ -34,9 +36,6 @@ from memgraph_server.stores.records import (
     Withdrawal,
 )
 from memgraph_server.stores.vectors import sign_bits
-
-#: Records read or written together.
-BATCH = 500
 
 LOCK = Query(
     "lock a namespace that is written out",
@@ -159,7 +158,7 @@ def dump(connection: Connection, namespace: str) -> Iterator[Record]:
         counts = {kind: ask(query, namespace=namespace)[0][0] for kind, query in COUNTS.items()}
         merges = [MergeRecord(*each) for each in ask(MERGES, namespace=namespace)]
         counts |= {"merge": len(merges), "fact": ask(COUNT_FACTS, namespace=namespace)[0][0]}
-        yield Header(namespace, row[0], {kind: counts[kind] for kind in _ORDER})
+        yield Header(namespace, row[0], {kind: counts[kind] for kind in KINDS})
         yield from (EntityRecord(*each[1:]) for each in _pages(ask, ENTITIES, namespace))
         yield from merges
         yield from (_turn(each) for each in _pages(ask, TURNS, namespace))
@@ -171,9 +170,6 @@ def dump(connection: Connection, namespace: str) -> Iterator[Record]:
             JobRecord(identifier, created_at, tuple(members), key)
             for identifier, created_at, key, members in _pages(ask, JOBS, namespace, start="")
         )
-
-
-_ORDER = ("entity", "merge", "turn", "triple", "assertion", "fact", "cardinality", "job")
 
 
 def _pages(ask: Statements, query: Query, namespace: str, start: int | str = -1) -> Iterator[Row]:

@@ -18,7 +18,6 @@ import numpy as np
 
 from memgraph_server.errors import Conflict
 from memgraph_server.memory.proposals import triple_text
-from memgraph_server.memory.turns import Turn
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.neo4j_store import claims, turns
 from memgraph_server.stores.neo4j_store.claims import SAID, Placed
@@ -28,6 +27,7 @@ from memgraph_server.stores.neo4j_store.keys import TRIPLES
 from memgraph_server.stores.neo4j_store.names import indexable
 from memgraph_server.stores.neo4j_store.pending import Pending
 from memgraph_server.stores.records import (
+    BATCH,
     AssertionRecord,
     CardinalityRecord,
     EntityRecord,
@@ -44,9 +44,6 @@ from memgraph_server.stores.records import (
     to_line,
 )
 from memgraph_server.stores.vectors import Floats, from_int8
-
-#: Records read or written together.
-BATCH = 500
 
 BEGIN = Query(
     "begin to load a namespace, or see how far it is",
@@ -243,7 +240,7 @@ class _Writing:
 
     def load_turn(self, batch: Sequence[TurnRecord]) -> None:
         self._know(entity for each in batch for entity in each.mentions)
-        prepared = turns.prepare([_as_turn(each) for each in batch])
+        prepared = turns.prepare([each.turn() for each in batch])
         handles = {each.id: self.count + place for place, each in enumerate(batch, 1)}
         met = self.ask.one(
             MET,
@@ -395,19 +392,6 @@ class _Writing:
         }
         rows = self.ask(TRIPLES, namespace=self.namespace, triples=[list(each) for each in wanted])
         return {(head, relation, tail): number for head, relation, tail, number, _ in rows}
-
-
-def _as_turn(record: TurnRecord) -> Turn:
-    return Turn(
-        record.id,
-        record.session,
-        record.role,
-        record.speaker,
-        record.text,
-        record.at,
-        record.utc_offset_minutes,
-        record.captions,
-    )
 
 
 def _read_state(record: TurnRecord) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memgraph_server.errors import Conflict, InvalidInput, NotFound
@@ -208,9 +208,3 @@ def undo_merge(connection: sqlite3.Connection, namespace: int, entity: int, stam
     if connection.execute(query, (stamp, namespace, entity)).rowcount == 0:
         raise Conflict("the entity is not merged", field="entity_id")
     connection.execute("UPDATE entity SET merged_into = NULL WHERE handle = ?", (entity,))
-
-
-def names_of(connection: sqlite3.Connection, handles: Iterable[int]) -> Iterator[tuple[int, str, str]]:
-    """(handle, id, name)."""
-    query = "SELECT e.handle, e.id, e.name FROM json_each(?) wanted CROSS JOIN entity e ON e.handle = wanted.value"
-    yield from connection.execute(query, (json.dumps(sorted(set(handles))),))

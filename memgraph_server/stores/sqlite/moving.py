@@ -18,9 +18,10 @@ from memgraph_server.errors import InvalidInput
 from memgraph_server.memory.facts import Intent, Polarity, Stratum
 from memgraph_server.memory.interval import Basis, Precision
 from memgraph_server.memory.proposals import triple_text
-from memgraph_server.memory.turns import Role, Turn, TurnState
+from memgraph_server.memory.turns import Role, TurnState
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.records import (
+    BATCH,
     KINDS,
     AssertionRecord,
     CardinalityRecord,
@@ -38,12 +39,9 @@ from memgraph_server.stores.records import (
     Withdrawal,
     fields_of,
 )
-from memgraph_server.stores.sqlite import namespaces, turns
+from memgraph_server.stores.sqlite import namespaces, queue, turns
 from memgraph_server.stores.sqlite.assertions import Placed, stakes_of
 from memgraph_server.stores.sqlite.vectors import Space
-
-#: Records read or written together.
-BATCH = 500
 
 _SAID = (
     "relation", "valid_from", "valid_to", "evidence_at", "recorded_at", "confidence", "intent", "polarity", "ongoing",
@@ -288,7 +286,7 @@ class _Loading:
         )
 
     def load_turn(self, batch: Sequence[TurnRecord]) -> None:
-        arrivals = turns.arrivals(self.connection, self.namespace, turns.prepare([_as_turn(each) for each in batch]))
+        arrivals = turns.arrivals(self.connection, self.namespace, turns.prepare([each.turn() for each in batch]))
         turns.write_turns(self.connection, self.namespace, arrivals, [each.recorded_at for each in batch])
         turns.write_postings(self.connection, self.namespace, arrivals)
         turns.note_sessions(self.connection, self.namespace, arrivals, 0)
@@ -400,14 +398,7 @@ class _Loading:
             self._insert("job_turn", ("namespace", "job", "ordinal", "turn"), members)
 
     def settle_sessions(self) -> None:
-        """A session is due when its first pending turn is."""
-        query = """
-            UPDATE session SET due_at = (
-                SELECT r.due_at FROM reading r
-                WHERE r.namespace = session.namespace AND r.session = session.handle AND r.state = 'pending'
-                ORDER BY r.position LIMIT 1)
-            WHERE namespace = ?"""
-        self.connection.execute(query, (self.namespace,))
+        self.connection.execute(f"{queue.SET_DUE} WHERE namespace = ?", (self.namespace,))
 
     # -- parts
 
@@ -444,20 +435,6 @@ class _Loading:
             query = "INSERT INTO embedder (name, dimension) VALUES (?, ?) RETURNING id"
             row = self.connection.execute(query, (vector.embedder, dimension)).fetchone()
         return int(row[0])
-
-
-def _as_turn(record: TurnRecord) -> Turn:
-    return Turn(
-        record.id,
-        record.session,
-        record.role,
-        record.speaker,
-        record.text,
-        record.at,
-        record.utc_offset_minutes,
-        record.captions,
-        record.position,
-    )
 
 
 def _placed(handle: int, record: AssertionRecord, placing: Placing, handles: dict[str, int]) -> Placed:

@@ -23,6 +23,12 @@ from memgraph_server.stores.port import Lease, Readiness, TurnStatus
 
 _STATUS = "t.id, r.state, r.attempts, r.reason, t.recorded_at, t.handle"
 _FROM = "reading r JOIN turn t ON t.handle = r.turn"
+#: A session is due when its first pending turn is. Which sessions: a WHERE behind it.
+SET_DUE = """
+    UPDATE session SET due_at = (
+        SELECT r.due_at FROM reading r
+        WHERE r.namespace = session.namespace AND r.session = session.handle AND r.state = 'pending'
+        ORDER BY r.position LIMIT 1)"""
 
 
 def due(connection: sqlite3.Connection, now: Instant, of: tuple[str, str] | None) -> tuple[Any, ...] | None:
@@ -137,13 +143,8 @@ def replay(connection: sqlite3.Connection, namespace: int, turn_ids: Sequence[st
 
 
 def _set_due(connection: sqlite3.Connection, turn: int) -> None:
-    """The turn's session is due when its first pending turn is."""
-    query = """
-        UPDATE session SET due_at = (
-            SELECT r.due_at FROM reading r
-            WHERE r.namespace = session.namespace AND r.session = session.handle AND r.state = 'pending'
-            ORDER BY r.position LIMIT 1)
-        WHERE handle = (SELECT session FROM reading WHERE turn = ?)"""
+    """Of the turn's session."""
+    query = f"{SET_DUE} WHERE handle = (SELECT session FROM reading WHERE turn = ?)"  # noqa: S608  constants only
     connection.execute(query, (turn,))
 
 
