@@ -86,6 +86,9 @@ def _derived(
     known: Sequence[Assertion], single: bool, threshold: float
 ) -> Iterator[tuple[BelievedFact, list[Assertion]]]:
     """Facts in order, each with all claims of its tail and stratum."""
+    if len(known) == 1:
+        yield from _alone(known[0], threshold)
+        return
     hedged, assertive = claims(known, threshold)
     bids = chain.from_iterable(map(bid, assertive, map(_own_end, assertive)))
     tentative = chain.from_iterable(map(bid, hedged, settle(hedged, assertive) if single else map(_own_end, hedged)))
@@ -100,6 +103,16 @@ def _derived(
     ]
     found.sort(key=lambda pair: (pair[0].tail, pair[0].stratum, pair[0].valid_from))
     yield from found
+
+
+def _alone(claim: Assertion, threshold: float) -> Iterator[tuple[BelievedFact, list[Assertion]]]:
+    """What most keys hold: one assertion, that nothing competes with. It is believed throughout its interval."""
+    if claim.polarity is not Polarity.CLAIM or claim.tail is None:
+        return
+    stratum = Stratum.STABLE if claim.confidence >= threshold else Stratum.SPECULATIVE
+    confidence, intent = supported([(claim.confidence, source(claim), claim.intent)], stratum, threshold)
+    held = (claim.valid_from, claim.valid_to, confidence, intent)
+    yield BelievedFact(claim.head, claim.relation, claim.tail, stratum, *held, ()), [claim]
 
 
 def claims(known: Iterable[Assertion], threshold: float = STABLE_THRESHOLD) -> tuple[list[Assertion], list[Assertion]]:

@@ -200,11 +200,13 @@ def _nothing() -> tuple[Distances, NDArray[np.int64]]:
     return np.zeros(0, np.uint16), np.zeros(0, np.int64)
 
 
-def _hamming(columns: Words, words: Words) -> Distances:
-    """Distances (n,) of columns (words, n) to a query."""
-    total: Distances = np.bitwise_count(columns[0] ^ words[0]).astype(np.uint16)
-    for column, word in zip(columns[1:], words[1:], strict=True):
-        total += np.bitwise_count(column ^ word)
+def _hamming(columns: Words, words: Words, scratch: Words) -> Distances:
+    """Distances (n,) of columns (words, n) to a query. `scratch`: room for n words, used again so that none is fetched
+    from the system for every word of every chunk."""
+    differing = scratch[: columns.shape[1]]
+    total = np.zeros(columns.shape[1], np.uint16)
+    for column, word in zip(columns, words, strict=True):
+        total += np.bitwise_count(np.bitwise_xor(column, word, out=differing))
     return total
 
 
@@ -213,9 +215,10 @@ def _scan(now: _Snapshot, words: Words, k: int, group: int | None) -> tuple[Dist
     best = _nothing()
     if k <= 0 or (group is not None and now.groups is None):
         return best
+    scratch = np.empty(min(CHUNK, now.size), np.uint64)
     for start in range(0, now.size, CHUNK):
         stop = min(start + CHUNK, now.size)
-        distances = _hamming(now.bits[:, start:stop], words)
+        distances = _hamming(now.bits[:, start:stop], words, scratch)
         wanted = None
         if group is not None and now.groups is not None:
             wanted = (now.groups[0, start:stop] == group) | (now.groups[1, start:stop] == group)
@@ -233,7 +236,7 @@ def _scan(now: _Snapshot, words: Words, k: int, group: int | None) -> tuple[Dist
 def _gather(now: _Snapshot, words: Words, k: int, rows: NDArray[np.int32]) -> tuple[Distances, NDArray[np.int64]]:
     if not rows.size or k <= 0:
         return _nothing()
-    return _best(now, _hamming(now.bits[:, rows], words), rows.astype(np.int64), k)
+    return _best(now, _hamming(now.bits[:, rows], words, np.empty(rows.size, np.uint64)), rows.astype(np.int64), k)
 
 
 def _best(now: _Snapshot, distances: Distances, rows: NDArray[np.int64], k: int) -> tuple[Distances, NDArray[np.int64]]:

@@ -80,7 +80,6 @@ def _copy_all(connection: sqlite3.Connection, times: int, hub: str, same_relatio
         connection.execute("DROP TABLE temp.original")
     for table in _VECTORS:
         _randomize(connection, table, last[table])
-    connection.execute("UPDATE term SET documents = documents * ?", (times,))
     connection.execute("UPDATE namespace SET turns = turns * ?, terms = terms * ?", (times, times))
 
 

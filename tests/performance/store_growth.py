@@ -223,7 +223,7 @@ class LargeKey:
 # -- 3: against raw rows
 
 PHASES = (
-    ("turn", "reading", "posting", "term", "session", "speaker", "job", "job_turn"),
+    ("turn", "reading", "posting", "session", "speaker", "job", "job_turn"),
     ("turn_vector", "entity", "name", "mention", "assertion", "placement", "stake", "triple", "triple_vector", "fact"),
 )
 _ORDERED_BY = {"reading": "turn", "posting": "turn", "stake": "assertion", "mention": "turn"}

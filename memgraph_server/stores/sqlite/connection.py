@@ -28,6 +28,8 @@ _SETTINGS = (
     "PRAGMA secure_delete = ON",  # erased text is overwritten, not only unlinked
     "PRAGMA temp_store = MEMORY",  # no text in temporary files
     "PRAGMA cache_size = -32768",
+    "PRAGMA mmap_size = 2147418112",  # pages beyond the cache are read in place, not copied by a call for each
+    "PRAGMA wal_autocheckpoint = 4000",  # 16 MB: a page that many turns write is carried over once for all of them
 )
 
 #: Kept in the file, so set once, while it is empty: setting them again would wait for whoever writes.

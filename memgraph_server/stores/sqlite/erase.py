@@ -15,7 +15,6 @@ from memgraph_server.stores.sqlite.connection import Connections
 ERASED = (
     ("mention", "mentions"),
     ("posting", "index_entries"),
-    ("term", "index_entries"),
     ("turn_vector", "embeddings"),
     ("triple_vector", "embeddings"),
     ("fact", "facts"),

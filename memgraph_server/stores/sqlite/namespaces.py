@@ -47,6 +47,13 @@ def enter(connection: sqlite3.Connection, name: str, now: Instant) -> tuple[int,
     return number, stamp(connection, number, now)
 
 
+def count_turns(connection: sqlite3.Connection, namespace: int, turns: int, terms: int) -> int:
+    """Count new turns and their terms in; the ordinal of the first."""
+    query = "UPDATE namespace SET turns = turns + ?, terms = terms + ? WHERE id = ? RETURNING turns"
+    after: int = connection.execute(query, (turns, terms, namespace)).fetchone()[0]
+    return after - turns
+
+
 def next_number(connection: sqlite3.Connection, table: str) -> int:
     """The number an AUTOINCREMENT table gives next; inside a write, so that nobody else takes it."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()

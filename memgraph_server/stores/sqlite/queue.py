@@ -19,7 +19,8 @@ from typing import Any
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import TurnState
-from memgraph_server.stores.port import Lease, Readiness, TurnStatus
+from memgraph_server.stores.port import CONTEXT, Applied, Lease, Readiness, TurnStatus
+from memgraph_server.stores.sqlite import turns
 
 _STATUS = "t.id, r.state, r.attempts, r.reason, t.recorded_at, t.handle"
 _FROM = "reading r JOIN turn t ON t.handle = r.turn"
@@ -58,8 +59,12 @@ def lease(
     token, until = f"{session}.{leases + 1}.{worker}", now + round(seconds * 1_000_000)
     query = "UPDATE session SET leases = leases + 1, lease_token = ?, lease_until = ? WHERE handle = ?"
     connection.execute(query, (token, until, session))
-    turns = _due_turns(connection, namespace, session, now, limit)
-    return Lease(name, session_id, token, until, tuple(turn for turn, _ in turns), turns[0][1] if turns else 0)
+    due_turns = _due_turns(connection, namespace, session, now, limit)
+    lent = turns.fetch(connection, namespace, [turn_id for turn_id, _ in due_turns])
+    before = turns.previous(connection, namespace, lent[0].id, CONTEXT) if lent else []
+    speakers = turns.speakers(connection, namespace, session_id)
+    tries = due_turns[0][1] if due_turns else 0
+    return Lease(name, session_id, token, until, tuple(lent), tries, tuple(before), tuple(speakers))
 
 
 def _due_turns(
@@ -106,10 +111,15 @@ def pending_turn(connection: sqlite3.Connection, namespace: int, turn_id: str, t
     return int(handle)
 
 
-def finish(connection: sqlite3.Connection, turn: int) -> None:
+def finish(connection: sqlite3.Connection, turn: int, token: str | None) -> Applied:
+    """The turn is done; the lease under `token` is given back where that was the last of its session."""
     query = "UPDATE reading SET state = 'done', attempts = attempts + 1, reason = NULL WHERE turn = ?"
     connection.execute(query, (turn,))
     _set_due(connection, turn)
+    query = """
+        UPDATE session SET lease_token = NULL, lease_until = NULL
+        WHERE handle = (SELECT session FROM reading WHERE turn = ?) AND lease_token = ? AND due_at IS NULL"""
+    return Applied.LAST if connection.execute(query, (turn, token)).rowcount == 1 else Applied.MORE
 
 
 def fail(

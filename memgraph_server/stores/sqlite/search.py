@@ -1,4 +1,4 @@
-"""What finds turns: postings of the inverted index, vectors, and the cards that ranking reads (0002_search.sql)."""
+"""What finds turns besides their words (postings.py): vectors, and the cards that ranking reads (0002_search.sql)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from typing import overload
 
 import numpy as np
 
-from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
+from memgraph_server.stores.port import CorpusSize, Floats, TurnCard
 from memgraph_server.stores.sqlite.vectors import Indexes, Space, candidates_for, cosines, restored_all
-
-#: A term in more turns than this says nothing about one of them; its postings are not read.
-CEILING = 50_000
-_PACK = 65_536
 
 _CARD = """
     SELECT t.handle, t.id, s.id, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
@@ -29,26 +25,6 @@ _CARD = """
 def corpus_size(connection: sqlite3.Connection, namespace: int) -> CorpusSize:
     row = connection.execute("SELECT turns, terms FROM namespace WHERE id = ?", (namespace,)).fetchone()
     return CorpusSize(*row) if row else CorpusSize(0, 0)
-
-
-def postings(connection: sqlite3.Connection, namespace: int, terms: Sequence[str]) -> dict[str, Posting]:
-    """Of each term that occurs anywhere in the namespace."""
-    query = """
-        SELECT t.term, t.documents FROM json_each(?) wanted CROSS JOIN term t
-        WHERE t.namespace = ? AND t.term = wanted.value"""
-    found = dict(connection.execute(query, (json.dumps(list(dict.fromkeys(terms))), namespace)))
-    return {term: _posting(connection, namespace, term, documents) for term, documents in found.items()}
-
-
-def _posting(connection: sqlite3.Connection, namespace: int, term: str, documents: int) -> Posting:
-    if documents > CEILING:
-        return Posting(documents, np.zeros(0, np.int64), np.zeros(0, np.int32))
-    # As one text of packed numbers: tens of thousands of rows cost a third of what they do one by one.
-    query = """
-        SELECT group_concat(turn * 65536 + min(count, 65535)) FROM posting WHERE namespace = ? AND term = ?"""
-    text = connection.execute(query, (namespace, term)).fetchone()[0] or ""
-    packed = np.sort(np.fromstring(text, dtype=np.int64, sep=","), kind="stable")
-    return Posting(documents, packed // _PACK, (packed % _PACK).astype(np.int32))
 
 
 def nearest_turns(

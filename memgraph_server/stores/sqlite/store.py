@@ -19,6 +19,7 @@ from memgraph_server.memory.turns import Turn
 from memgraph_server.stores.checks import check_instant, check_limit, check_name, check_texts, check_turn
 from memgraph_server.stores.cursor import listed, read_cursor, write_cursor
 from memgraph_server.stores.port import (
+    Applied,
     AsOf,
     AssertionView,
     CorpusSize,
@@ -51,6 +52,7 @@ from memgraph_server.stores.sqlite.beliefs import Beliefs, RelationTable, cardin
 from memgraph_server.stores.sqlite.connection import Connections
 from memgraph_server.stores.sqlite.erase import erase, shred
 from memgraph_server.stores.sqlite.neighbours import Search
+from memgraph_server.stores.sqlite.postings import Postings
 from memgraph_server.stores.sqlite.vectors import Indexes, Space
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ class SqliteStore:
         self._registry = registry
         self._space = Space(embedder_name, dimension)
         self._indexes = Indexes(self._space)
+        self._postings = Postings()
         self._held = threading.local()  # the read that this thread is within
 
     # -- transactions
@@ -153,19 +156,18 @@ class SqliteStore:
 
     # -- reading outcomes
 
-    def apply_outcome(self, namespace: str, outcome: TurnOutcome, *, lease: str | None, now: Instant) -> bool:
+    def apply_outcome(self, namespace: str, outcome: TurnOutcome, *, lease: str | None, now: Instant) -> Applied:
         for name, kind in outcome.mentions:
             check_name(name, "mentions")
             check_texts([kind], "mentions")
         with self._writing_beliefs(namespace, now) as beliefs:
             turn = queue.pending_turn(beliefs.connection, beliefs.namespace, outcome.turn_id, lease)
             if turn is None:
-                return False
+                return Applied.NOT
             proposals = [_of_turn(proposal, outcome.turn_id) for proposal in outcome.proposals]
             beliefs.assert_all(proposals, outcome.triple_vectors, turn=turn, mentions=outcome.mentions)
             beliefs.embed(turn, outcome.vectors)
-            queue.finish(beliefs.connection, turn)
-            return True
+            return queue.finish(beliefs.connection, turn, lease)
 
     def fail_turn(
         self,
@@ -328,7 +330,7 @@ class SqliteStore:
 
     def postings(self, namespace: str, terms: Sequence[str]) -> dict[str, Posting]:
         with self._read(namespace) as (connection, number):
-            return search.postings(connection, number, terms)
+            return self._postings.of(connection, number, terms)
 
     def nearest_turns(self, namespace: str, vector: Floats, limit: int) -> list[tuple[int, float]]:
         with self._read(namespace) as (connection, number):
@@ -377,6 +379,7 @@ class SqliteStore:
         with self._write(namespace) as (connection, number):
             receipt = erase(connection, number)
         self._indexes.forget(number)
+        self._postings.forget(number)
         left = shred(self._connections)
         return receipt if not left else {**receipt, "log_pages_left": left}
 

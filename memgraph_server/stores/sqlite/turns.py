@@ -132,9 +132,10 @@ def _fresh(given: Sequence[Prepared], known: dict[str, int]) -> list[Prepared]:
 
 
 def arrivals(connection: sqlite3.Connection, namespace: int, fresh: Sequence[Prepared]) -> list[Arrival]:
+    """Places for new turns, which count in the namespace from now on."""
     sessions = _sessions(connection, namespace, {prepared.turn.session_id: None for prepared in fresh})
-    query = "SELECT turns FROM namespace WHERE id = ?"
-    ordinal = connection.execute(query, (namespace,)).fetchone()[0]
+    words = sum(prepared.length for prepared in fresh)
+    ordinal = namespaces.count_turns(connection, namespace, len(fresh), words)
     handle = namespaces.next_number(connection, "turn")
     placed = []
     for index, prepared in enumerate(fresh):
@@ -201,16 +202,6 @@ def write_postings(connection: sqlite3.Connection, namespace: int, arrivals: Seq
         "INSERT INTO posting (namespace, term, turn, count) VALUES (?, ?, ?, ?)",
         ((namespace, *row) for row in sorted(counts)),
     )
-    documents = Counter(term for term, _, _ in counts)
-    connection.executemany(
-        """
-        INSERT INTO term (namespace, term, documents) VALUES (?, ?, ?)
-        ON CONFLICT (namespace, term) DO UPDATE SET documents = documents + excluded.documents""",
-        ((namespace, term, n) for term, n in sorted(documents.items())),
-    )
-    words = sum(arrival.prepared.length for arrival in arrivals)
-    query = "UPDATE namespace SET turns = turns + ?, terms = terms + ? WHERE id = ?"
-    connection.execute(query, (len(arrivals), words, namespace))
 
 
 def note_sessions(connection: sqlite3.Connection, namespace: int, arrivals: Sequence[Arrival], stamp: Instant) -> None:
