@@ -56,11 +56,15 @@ class Desk:
 
     def read(self, lease: Lease, *, stop: Callable[[], bool] = lambda: False) -> Reading:
         """Read the lease's turns and give it back."""
+        returned = False
         try:
             with self._kept(lease) as lost:
-                return read_lease(self.reader(), lease, clock=self.clock, stop=lambda: stop() or lost())
+                reading = read_lease(self.reader(), lease, clock=self.clock, stop=lambda: stop() or lost())
+            returned = reading.returned
+            return reading
         finally:
-            self._release(lease)
+            if not returned:
+                self._release(lease)
 
     @contextmanager
     def _kept(self, lease: Lease) -> Iterator[Callable[[], bool]]:

@@ -25,7 +25,7 @@ from memgraph_server.language.port import Embedder, Encoding, Extraction, Extrac
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.turns import Role, Turn
-from memgraph_server.stores.port import GraphStore, Lease, TurnOutcome, TurnVectors
+from memgraph_server.stores.port import CONTEXT, Applied, GraphStore, Lease, TurnOutcome, TurnVectors
 
 #: Turns parsed and embedded together, and their characters; small, so that the first facts are there soon, overlap
 #: begins early, and whoever stops the worker waits a moment only.
@@ -33,8 +33,6 @@ SLICE = 16
 SLICE_CHARACTERS = 8_000
 #: How often a wait for the models looks whether it is to stop.
 STOP_SECONDS = 0.1
-#: Turns before the first of a batch that the extractor is shown.
-CONTEXT = 4
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +82,7 @@ class Reading:
     applied: int = 0
     failed: str | None = None  # the turn that ended the batch
     lost: bool = False  # the lease went to somebody else
+    returned: bool = False  # nothing was left to read, and the lease was given back with the last outcome
 
 
 def read_lease(
@@ -93,7 +92,7 @@ def read_lease(
     the reader's interrupts; the turn in hand has failed then."""
     reading = Reading()
     if lease.tries:
-        lease = replace(lease, turn_ids=lease.turn_ids[:1])
+        lease = replace(lease, turns=lease.turns[:1])
     try:
         for outcome in _outcomes(reader, _in_context(reader, lease), stop):
             if stop() or not _apply(reader, lease, outcome, reading, clock):
@@ -120,9 +119,10 @@ def _apply(
     except Exception as error:  # noqa: BLE001 - a fault in applying one turn is that turn's failure
         _raise_if_not_of_turn(reader, error)
         return _apply(reader, lease, Failure(outcome.turn_id, reason(error)), reading, clock)
-    reading.applied += applied
+    reading.applied += bool(applied)
     reading.lost = not applied
-    return applied
+    reading.returned = applied is Applied.LAST
+    return bool(applied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +154,8 @@ def _raise_if_not_of_turn(reader: Reader, error: Exception) -> None:
 
 
 def _in_context(reader: Reader, lease: Lease) -> list[TurnInContext]:
-    store = reader.store
-    turns = store.turns(lease.namespace, lease.turn_ids)
-    if not turns:
-        return []
-    before = store.previous_turns(lease.namespace, turns[0].id, CONTEXT)
-    speakers = store.session_speakers(lease.namespace, lease.session_id)
-    known = known_names(store, lease.namespace, before) if reader.names_known else ()
-    return list(in_context(before, turns, speakers, known))
+    known = known_names(reader.store, lease.namespace, lease.before) if reader.names_known else ()
+    return list(in_context(lease.before, lease.turns, lease.speakers, known))
 
 
 def known_names(store: GraphStore, namespace: str, turns: Sequence[Turn]) -> tuple[str, ...]:

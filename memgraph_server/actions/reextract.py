@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memgraph_server.actions.read_turns import CONTEXT, SLICE, in_context, known_names, triple_texts
+from memgraph_server.actions.read_turns import SLICE, in_context, known_names, triple_texts
 from memgraph_server.language.port import Embedder, Extraction, Extractor, TurnInContext, Usage
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import Turn
-from memgraph_server.stores.port import GraphStore
+from memgraph_server.stores.port import CONTEXT, GraphStore
 
 
 @dataclass(frozen=True, slots=True)

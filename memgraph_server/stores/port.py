@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -74,19 +75,30 @@ class TurnStatus:
     recorded_at: Instant
 
 
+#: Turns before the first of a lease that come with it, for whoever reads it.
+CONTEXT = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """Pending turns of one session, in order, lent to one worker until `until`; nobody else gets that session.
 
-    `tries`: failed attempts at the first of them.
+    `tries`: failed attempts at the first of them. What reading them needs comes along, so that nothing more is asked:
+    `before`, the turns just before the first, oldest first, at most CONTEXT; `speakers`, all who speak in the session.
     """
 
     namespace: str
     session_id: str
     token: str
     until: Instant
-    turn_ids: tuple[str, ...]
+    turns: tuple[Turn, ...] = field(repr=False)
     tries: int = 0
+    before: tuple[Turn, ...] = field(default=(), repr=False)
+    speakers: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def turn_ids(self) -> tuple[str, ...]:
+        return tuple(turn.id for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,17 @@ class TurnOutcome:
     mentions: tuple[tuple[str, str], ...]
     vectors: TurnVectors | None
     triple_vectors: Mapping[str, Floats]
+
+
+class Applied(IntEnum):
+    """What became of an outcome; false where nothing was written.
+
+    LAST: applied, and nothing of its session is pending any more, so that the lease was given back with it.
+    """
+
+    NOT = 0
+    MORE = 1
+    LAST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +248,10 @@ class GraphStore(Protocol):
     def session_speakers(self, namespace: str, session_id: str) -> list[str]: ...
 
     # -- reading outcomes
-    def apply_outcome(self, namespace: str, outcome: TurnOutcome, *, lease: str | None, now: Instant) -> bool:
-        """Entities, assertions, facts, vectors and the turn's DONE state in one transaction; False where the turn was
-        DONE already or the lease is lost (nothing is written then)."""
+    def apply_outcome(self, namespace: str, outcome: TurnOutcome, *, lease: str | None, now: Instant) -> Applied:
+        """Entities, assertions, facts, vectors and the turn's DONE state in one transaction, and the lease given back
+        where nothing is left to read; NOT where the turn was DONE already or the lease is lost (nothing is written
+        then)."""
         ...
 
     def fail_turn(

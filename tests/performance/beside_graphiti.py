@@ -157,8 +157,9 @@ def _read_session(store: Neo4jStore, reader: Reader, namespace: str, session: st
     now = wiring.clock() + 1
     lease = store.lease("benchmark", now=now, seconds=60, limit=64, session=(namespace, session))
     if lease is not None:
-        read_lease(reader, lease, clock=wiring.clock)
-        store.release(lease)
+        reading = read_lease(reader, lease, clock=wiring.clock)
+        if not reading.returned:
+            store.release(lease)
 
 
 def _throughput(store: Neo4jStore, reader: Reader, turns: int) -> float:

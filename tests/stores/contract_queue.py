@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memgraph_server.memory.turns import TurnState
+from memgraph_server.stores.port import CONTEXT, Applied
 from tests.stores.material import NOW, SECOND, Store, claim, outcome, turn
 
 
@@ -29,6 +30,44 @@ class QueueContract:
         assert store.lease("v", now=NOW, seconds=60, limit=8) is None
         store.release(lease)
         assert store.lease("v", now=NOW, seconds=60, limit=8) is not None
+
+    def test_a_lease_brings_what_reading_its_turns_needs(self, store: Store) -> None:
+        said = [turn(f"t{index}", f"Word {index}.", speaker="Ann" if index % 2 else "Bob") for index in range(8)]
+        store.append_turns("n", [*said, turn("x", session="other", speaker="Zed")], job_id="j", now=NOW)
+        for index in range(6):
+            store.apply_outcome("n", outcome(f"t{index}"), lease=None, now=NOW)
+        lease = store.lease("w", now=NOW, seconds=60, limit=8, session=("n", "s"))
+        assert lease is not None
+        assert list(lease.turns) == store.turns("n", ["t6", "t7"])
+        assert (
+            list(lease.before) == store.previous_turns("n", "t6", CONTEXT) == store.turns("n", ["t2", "t3", "t4", "t5"])
+        )
+        assert list(lease.speakers) == store.session_speakers("n", "s") == ["Bob", "Ann"]
+
+    def test_the_outcome_of_the_last_turn_gives_the_lease_back(self, store: Store) -> None:
+        store.append_turns("n", [turn("a"), turn("b")], job_id="j", now=NOW)
+        lease = store.lease("w", now=NOW, seconds=60, limit=8)
+        assert lease is not None
+        assert store.apply_outcome("n", outcome("a"), lease=lease.token, now=NOW) is Applied.MORE
+        assert store.apply_outcome("n", outcome("b"), lease=lease.token, now=NOW) is Applied.LAST
+        assert store.renew(lease, now=NOW, seconds=60) is None
+        store.append_turns("n", [turn("c")], job_id="k", now=NOW)
+        assert store.lease("v", now=NOW + SECOND, seconds=60, limit=8) is not None
+
+    def test_a_turn_that_came_meanwhile_keeps_the_lease(self, store: Store) -> None:
+        store.append_turns("n", [turn("a")], job_id="j", now=NOW)
+        lease = store.lease("w", now=NOW, seconds=60, limit=8)
+        assert lease is not None
+        store.append_turns("n", [turn("b")], job_id="k", now=NOW)
+        assert store.apply_outcome("n", outcome("a"), lease=lease.token, now=NOW) is Applied.MORE
+        assert store.lease("v", now=NOW + SECOND, seconds=60, limit=8) is None
+
+    def test_an_outcome_without_a_lease_takes_nobodys(self, store: Store) -> None:
+        store.append_turns("n", [turn("a")], job_id="j", now=NOW)
+        lease = store.lease("w", now=NOW, seconds=60, limit=8)
+        assert lease is not None
+        assert store.apply_outcome("n", outcome("a"), lease=None, now=NOW) is Applied.MORE
+        assert store.renew(lease, now=NOW, seconds=60) is not None
 
     def test_a_worker_that_died_gives_its_session_back_by_time(self, store: Store) -> None:
         store.append_turns("n", [turn("a")], job_id="j", now=NOW)

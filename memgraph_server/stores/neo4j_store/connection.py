@@ -1,14 +1,20 @@
 """One driver for one Neo4j: managed transactions, retried where that helps, and Neo4j's errors in this project's words.
 
 Rules: text and values are apart, always: a `Query` is a constant of this package, everything else a parameter. A verb
-is one transaction. The driver runs it again where the server says that this helps (deadlocks, a leader that moved, a
-connection that broke), so that a verb's work must not change anything but the database.
+is run again where the server says that this helps (deadlocks, a leader that moved, a connection that broke), so that a
+verb's work must not change anything but the database.
+
+A verb that writes is one transaction: opened, each statement, and committed, a round trip each. One that only reads, or
+that writes by one statement, is sent without opening anything: one round trip a statement. Nothing is lost by that:
+Neo4j's reads see what is committed when they come to it, within one transaction as in several.
 """
 
 from __future__ import annotations
 
+import random
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +32,9 @@ _T = TypeVar("_T")
 Row = list[Any]
 #: Seconds that one verb is tried again before the caller is told that the store is unavailable.
 RETRY_SECONDS = 8.0
+#: And before it is first tried again.
+RETRY_DELAY = 0.1
+_Error = exceptions.Neo4jError | exceptions.DriverError
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +65,12 @@ class Query:
 
 
 class Statements:
-    """Runs queries inside one transaction."""
+    """Runs queries inside one transaction, or each as one of its own (of a session)."""
 
     def __init__(
-        self, transaction: ManagedTransaction | Transaction, watch: Callable[[Query, dict[str, Any]], None] | None
+        self,
+        transaction: ManagedTransaction | Transaction | neo4j.Session,
+        watch: Callable[[Query, dict[str, Any]], None] | None,
     ) -> None:
         self._transaction = transaction
         self._watch = watch
@@ -95,7 +106,7 @@ class Connection:
             connection_timeout=5.0,
             connection_acquisition_timeout=10.0,
             max_transaction_retry_time=RETRY_SECONDS,
-            initial_retry_delay=0.1,
+            initial_retry_delay=RETRY_DELAY,
             keep_alive=True,
             user_agent="memgraph-server",
             notifications_min_severity="OFF",
@@ -103,7 +114,12 @@ class Connection:
         )
 
     def reading(self, work: Callable[[Statements], _T]) -> _T:
-        return self._asking(lambda session: session.execute_read(self._with(work)))
+        """Each statement on its own."""
+        return self._again(work, neo4j.READ_ACCESS, lambda error: error.is_retryable())
+
+    def stating(self, work: Callable[[Statements], _T]) -> _T:
+        """One statement that writes. Not tried again where the connection broke: it may have been carried out."""
+        return self._again(work, neo4j.WRITE_ACCESS, lambda error: isinstance(error, exceptions.TransientError))
 
     def writing(self, work: Callable[[Statements], _T]) -> _T:
         """One transaction: committed at the end, rolled back by any exception."""
@@ -142,6 +158,19 @@ class Connection:
 
     def _with(self, work: Callable[[Statements], _T]) -> Callable[[ManagedTransaction], _T]:
         return lambda transaction: work(Statements(transaction, self.watch))
+
+    def _again(self, work: Callable[[Statements], _T], access: str, helps: Callable[[_Error], bool]) -> _T:
+        """As the driver does with a transaction: after 0.1, 0.2, 0.4 … seconds, each by a fifth more or less."""
+        until, delay = time.monotonic() + RETRY_SECONDS, RETRY_DELAY
+        while True:
+            try:
+                with self._driver.session(database=self.target.database, default_access_mode=access) as session:
+                    return work(Statements(session, self.watch))
+            except (exceptions.Neo4jError, exceptions.DriverError) as error:
+                if not helps(error) or time.monotonic() + delay > until:
+                    raise in_our_words(error, self.target) from error
+            time.sleep(delay * random.uniform(0.8, 1.2))  # noqa: S311  nobody is to guess it
+            delay *= 2
 
     def _asking(self, ask: Callable[[neo4j.Session], _T]) -> _T:
         try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from memgraph_server.stores.neo4j_store.connection import Query, Statements
+from memgraph_server.stores.port import Applied
 
 Rows = list[dict[str, Any]]
 
@@ -83,7 +84,7 @@ WRITE = Query(
 )
 
 WRITE_OUTCOME = Query(
-    "write what a turn says, its mentions and vectors, and that it is done",
+    "write what a turn says, its mentions and vectors, that it is done, and the end of its session's lease",
     f"""
     MATCH (n:Namespace {{name: $namespace}}) SET n.sequence = $sequence
     {_PARTS}
@@ -107,7 +108,10 @@ WRITE_OUTCOME = Query(
             AND p.position >= 0
         RETURN p.due_at AS due_at ORDER BY p.position LIMIT 1
     }}
-    SET s.due_at = due_at""",
+    WITH s, due_at, due_at IS NULL AND s.lease_token = $lease AS last
+    SET s.due_at = due_at, s.lease_token = CASE WHEN last THEN null ELSE s.lease_token END,
+        s.lease_until = CASE WHEN last THEN null ELSE s.lease_until END
+    RETURN last""",
 )
 
 
@@ -141,9 +145,12 @@ class Pending:
             ask(WRITE, **self._values())
             self._clear()
 
-    def send_outcome(self, ask: Statements, turn: str, mentions: list[int], vectors: Rows) -> None:
-        ask(WRITE_OUTCOME, **self._values(), turn=turn, mentions=mentions, vectors=vectors)
+    def send_outcome(
+        self, ask: Statements, turn: str, mentions: list[int], vectors: Rows, lease: str | None
+    ) -> Applied:
+        row = ask.one(WRITE_OUTCOME, **self._values(), turn=turn, mentions=mentions, vectors=vectors, lease=lease)
         self._clear()
+        return Applied.LAST if row is not None and row[0] else Applied.MORE
 
     def _values(self) -> dict[str, Any]:
         whole = {"namespace": self.namespace, "stamp": self.stamp, "sequence": self.sequence}

@@ -5,6 +5,8 @@ Rules:
   retry holds back the ones behind it; a DEAD turn is no longer pending and holds back nobody;
 - a lease lends one session to one worker until it expires; a worker at work renews it, and one that died gives it back
   by time alone. Whoever lends, renews or gives back locks the session first and then looks whose it is;
+- what reading the turns needs comes with the lease, and the outcome of a session's last turn gives the lease back, so
+  that a turn costs no more round trips than lending and applying;
 - a lease is lost only when the session was lent again, so a slow worker that nobody replaced may still finish;
 - what a worker brings is taken once: only for a PENDING turn, checked under the lock of the transaction that writes it.
 """
@@ -12,39 +14,44 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import TurnState
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
-from memgraph_server.stores.port import Lease, Readiness, TurnStatus
+from memgraph_server.stores.neo4j_store.turns import TURN, read_turn
+from memgraph_server.stores.port import CONTEXT, Lease, Readiness, TurnStatus
 
 _STATUS = "t.id, t.state, t.attempts, t.reason, t.recorded_at, t.handle"
 _FREE = "coalesce(s.lease_until, $now) <= $now"
 
 DUE = Query(
     "sessions that could be lent now, the longest waiting first",
-    f"MATCH (s:Session) WHERE s.due_at <= $now AND {_FREE} RETURN elementId(s) ORDER BY s.due_at LIMIT $most",
+    f"MATCH (s:Session) WHERE s.due_at <= $now AND {_FREE} RETURN s.namespace, s.id ORDER BY s.due_at LIMIT $most",
 )
-DUE_SESSION = Query(
-    "one session, if it could be lent now",
-    f"MATCH (s:Session {{namespace: $namespace, id: $session}}) WHERE s.due_at <= $now AND {_FREE} RETURN elementId(s)",
-)
-LOCK_SESSION = Query("lock a session", "MATCH (s:Session) WHERE elementId(s) = $session SET s.locked = true")
 LEND = Query(
-    "lend a session that is still to be had",
+    "lend a session that is to be had, with what reading it needs",
     f"""
-    MATCH (s:Session) WHERE elementId(s) = $session AND s.due_at <= $now AND {_FREE}
+    MATCH (s:Session {{namespace: $namespace, id: $session}}) SET s.locked = true
+    WITH s WHERE s.due_at <= $now AND {_FREE}
     SET s.leases = s.leases + 1, s.lease_until = $until
     WITH s
     SET s.lease_token = elementId(s) + '.' + toString(s.leases) + '.' + $worker
     WITH s
     CALL (s) {{
-        MATCH (t:Turn) WHERE t.namespace = s.namespace AND t.session = s.id AND t.state = 'pending' AND t.position >= 0
+        MATCH (t:Turn) USING INDEX t:Turn(namespace, session, state, position)
+        WHERE t.namespace = s.namespace AND t.session = s.id AND t.state = 'pending' AND t.position >= 0
         WITH t ORDER BY t.position LIMIT $limit
-        RETURN collect([t.id, t.due_at, t.attempts]) AS turns
+        RETURN collect([{TURN}, t.due_at, t.attempts]) AS turns, min(t.position) AS first
     }}
-    RETURN s.namespace, s.id, s.lease_token, turns""",
+    CALL (s, first) {{
+        MATCH (t:Turn) USING INDEX t:Turn(namespace, session, position)
+        WHERE t.namespace = s.namespace AND t.session = s.id AND t.position >= first - $context AND t.position < first
+        WITH t ORDER BY t.position
+        RETURN collect([{TURN}]) AS before
+    }}
+    RETURN s.lease_token, turns, before, s.speakers""",
 )
 RELEASE = Query(
     "give a session back",
@@ -125,27 +132,25 @@ NAMESPACES = Query(
 CANDIDATES = 8
 
 
-def candidates(ask: Statements, now: Instant, of: tuple[str, str] | None) -> list[str]:
-    """`of`: this session (namespace, id) or none."""
-    if of is not None:
-        return [session for (session,) in ask(DUE_SESSION, namespace=of[0], session=of[1], now=now)]
-    return [session for (session,) in ask(DUE, now=now, most=CANDIDATES)]
+def candidates(ask: Statements, now: Instant) -> list[tuple[str, str]]:
+    """Sessions (namespace, id) that could be lent."""
+    return [(namespace, session) for namespace, session in ask(DUE, now=now, most=CANDIDATES)]
 
 
-def lend(ask: Statements, session: str, worker: str, *, now: Instant, seconds: float, limit: int) -> Lease | None:
-    """None where somebody else was faster."""
-    ask(LOCK_SESSION, session=session)
+def lend(
+    ask: Statements, session: tuple[str, str], worker: str, *, now: Instant, seconds: float, limit: int
+) -> Lease | None:
+    """None where there is nothing to lend, or somebody else was faster."""
     until = now + round(seconds * 1_000_000)
-    row = ask.one(LEND, session=session, worker=worker, now=now, until=until, limit=limit)
+    asked = {"namespace": session[0], "session": session[1], "limit": limit, "context": CONTEXT}
+    row = ask.one(LEND, **asked, worker=worker, now=now, until=until)
     if row is None:
         return None
-    namespace, session_id, token, turns = row
-    due: list[str] = []
-    for turn_id, due_at, _ in turns:
-        if due_at > now:
-            break
-        due.append(turn_id)
-    return Lease(namespace, session_id, token, until, tuple(due), turns[0][2] if due else 0)
+    token, pending, before, speakers = row
+    due = list(takewhile(lambda each: each[9] <= now, pending))
+    tries = due[0][10] if due else 0
+    lent, known = tuple(map(read_turn, due)), tuple(map(read_turn, before))
+    return Lease(*session, token, until, lent, tries, known, tuple(speakers or ()))
 
 
 def renew(ask: Statements, lease: Lease, until: Instant) -> bool:

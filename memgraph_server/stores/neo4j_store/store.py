@@ -40,6 +40,7 @@ from memgraph_server.stores.neo4j_store.neighbours import Search
 from memgraph_server.stores.neo4j_store.transactions import Transactions, check_namespace
 from memgraph_server.stores.neo4j_store.vectors import turn_embedding
 from memgraph_server.stores.port import (
+    Applied,
     AsOf,
     AssertionView,
     CorpusSize,
@@ -109,7 +110,7 @@ class Neo4jStore(Transactions):
 
     # -- reading outcomes
 
-    def apply_outcome(self, namespace: str, outcome: TurnOutcome, *, lease: str | None, now: Instant) -> bool:
+    def apply_outcome(self, namespace: str, outcome: TurnOutcome, *, lease: str | None, now: Instant) -> Applied:
         for name, kind in outcome.mentions:
             check_name(name, "mentions")
             check_texts([kind], "mentions")
@@ -128,18 +129,18 @@ class Neo4jStore(Transactions):
         *,
         lease: str | None,
         now: Instant,
-    ) -> bool:
+    ) -> Applied:
         mentioned = [name for name, _ in outcome.mentions]
         beliefs = self._beliefs(ask, namespace, now, proposals, mentions=mentioned, turn=outcome.turn_id)
         if beliefs.loaded.state is None:
             raise NotFound(f"there is no turn {outcome.turn_id!r}")
         if beliefs.loaded.state != TurnState.PENDING or (lease is not None and lease != beliefs.loaded.token):
-            return False
+            return Applied.NOT
         beliefs.assert_all(proposals, outcome.triple_vectors)
         mentions = list(dict.fromkeys(beliefs.name_all(outcome.mentions)))
         vectors = turn_embedding(self._space, outcome.vectors)
-        beliefs.pending.send_outcome(ask, outcome.turn_id, mentions, [] if vectors is None else [vectors])
-        return True
+        embedded = [] if vectors is None else [vectors]
+        return beliefs.pending.send_outcome(ask, outcome.turn_id, mentions, embedded, lease)
 
     def fail_turn(
         self,
@@ -408,8 +409,11 @@ class Neo4jStore(Transactions):
     ) -> Lease | None:
         check_limit(limit)
         name = _readable(worker)
-        for found in self._any(lambda ask: queue.candidates(ask, now, session)):  # an idle worker takes no lock
-            lease = self.connection.writing(
+        # an idle worker takes no lock
+        asked = [session] if session is not None else self._any(lambda ask: queue.candidates(ask, now))
+        self.connection.accept(schema.accept)
+        for found in asked:
+            lease = self.connection.stating(
                 lambda ask, found=found: queue.lend(ask, found, name, now=now, seconds=seconds, limit=limit)  # type: ignore[misc]
             )
             if lease is not None:
@@ -419,12 +423,12 @@ class Neo4jStore(Transactions):
     def renew(self, lease: Lease, *, now: Instant, seconds: float) -> Lease | None:
         self.connection.accept(schema.accept)
         until = now + round(seconds * 1_000_000)
-        held = self.connection.writing(lambda ask: queue.renew(ask, lease, until))
+        held = self.connection.stating(lambda ask: queue.renew(ask, lease, until))
         return dataclasses.replace(lease, until=until) if held else None
 
     def release(self, lease: Lease) -> None:
         self.connection.accept(schema.accept)
-        self.connection.writing(lambda ask: queue.release(ask, lease))
+        self.connection.stating(lambda ask: queue.release(ask, lease))
 
     def stale_vectors(self, embedder: str, limit: int) -> list[tuple[str, str, str]]:
         check_limit(limit)

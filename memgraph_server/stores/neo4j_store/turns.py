@@ -25,7 +25,8 @@ __all__ = ["Prepared", "prepare"]
 #: Turns of one term in one node: few enough to be written again with each new one, enough to be read as lists.
 SEGMENT = 256
 
-_TURN = "t.id, t.session, t.role, t.speaker, t.text, t.at, t.utc_offset_minutes, t.captions, t.position"
+#: A turn `t`, in the order of `read_turn`.
+TURN = "t.id, t.session, t.role, t.speaker, t.text, t.at, t.utc_offset_minutes, t.captions, t.position"
 
 ARRIVING = Query(
     "lock a namespace and read what turns that arrive will meet there",
@@ -39,7 +40,7 @@ ARRIVING = Query(
     }}
     CALL () {{
         UNWIND $turns AS id MATCH (t:Turn {{namespace: $namespace, id: id}})
-        RETURN collect([{_TURN}, t.handle]) AS known
+        RETURN collect([{TURN}, t.handle]) AS known
     }}
     CALL () {{
         UNWIND $sessions AS id MATCH (s:Session {{namespace: $namespace, id: id}})
@@ -79,6 +80,12 @@ STORE_PARTS = """
         SET p.handles = coalesce(p.handles, []) + row.handles, p.counts = coalesce(p.counts, []) + row.counts
     }"""
 
+_JOB = """
+    RETURN j.id, j.created_at, COLLECT {
+        UNWIND range(0, size(j.turns) - 1) AS place
+        MATCH (t:Turn {namespace: $namespace, handle: j.turns[place]})
+        WITH place, t ORDER BY place RETURN [t.id, t.state, t.reason]
+    }"""
 STORE = Query(
     "store turns, their postings, their place in their sessions, and their job",
     f"""
@@ -93,21 +100,17 @@ STORE = Query(
     {STORE_PARTS}
     MERGE (j:Job {{namespace: $namespace, id: $job}})
     ON CREATE SET j.created_at = $stamp
-    SET j.key = coalesce(j.key, $key), j.turns = $members""",
+    SET j.key = coalesce(j.key, $key), j.turns = $members
+    WITH j
+    {_JOB}""",
 )
-_JOB = """
-    RETURN j.id, j.created_at, COLLECT {
-        UNWIND range(0, size(j.turns) - 1) AS place
-        MATCH (t:Turn {namespace: $namespace, handle: j.turns[place]})
-        WITH place, t ORDER BY place RETURN [t.id, t.state, t.reason]
-    }"""
 JOB = Query("a job and its turns", f"MATCH (j:Job {{namespace: $namespace, id: $job}}) {_JOB}")
 FETCH = Query(
     "turns by id, in the order asked",
     f"""
     UNWIND range(0, size($turns) - 1) AS place
     MATCH (t:Turn {{namespace: $namespace, id: $turns[place]}})
-    RETURN {_TURN} ORDER BY place""",
+    RETURN {TURN} ORDER BY place""",
 )
 PREVIOUS = Query(
     "the turns just before one in its session",
@@ -118,7 +121,7 @@ PREVIOUS = Query(
             AND t.position >= one.position - $count AND t.position < one.position
         RETURN t
     }}
-    RETURN {_TURN} ORDER BY t.position""",
+    RETURN {TURN} ORDER BY t.position""",
 )
 SPEAKERS = Query("who speaks in a session", "MATCH (s:Session {namespace: $namespace, id: $session}) RETURN s.speakers")
 HANDLES = Query(
@@ -147,8 +150,8 @@ def append(
         raise being_loaded(namespace)
     recorded_at, count, answered, known, sessions, documents, members = found
     if answered is not None:
-        stored, ids = _job(ask, namespace, answered)
-        return StoredTurns(stored, (), tuple(dict.fromkeys(ids)))
+        progress, ids = _progress(ask(JOB, namespace=namespace, job=answered)[0])
+        return StoredTurns(progress, (), tuple(dict.fromkeys(ids)))
     handles = _known(turns, known)
     fresh = _fresh(given, handles)
     arrivals = {prepared.turn.id: count + place for place, prepared in enumerate(fresh, 1)}
@@ -156,7 +159,7 @@ def append(
     whole = handles | arrivals
     joined = list(dict.fromkeys([*(members or []), *(whole[turn.id] for turn in turns)]))
     rows = Rows(namespace, stamp, arrivals, {row[0]: row for row in sessions})
-    ask(
+    (stored,) = ask(
         STORE,
         namespace=namespace,
         stamp=stamp,
@@ -170,12 +173,12 @@ def append(
         **postings(fresh, arrivals, dict(documents)),
     )
     known_ids = dict.fromkeys(turn.id for turn in turns if turn.id not in arrivals)
-    return StoredTurns(_job(ask, namespace, job_id)[0], tuple(arrivals), tuple(known_ids))
+    return StoredTurns(_progress(stored)[0], tuple(arrivals), tuple(known_ids))
 
 
 def _known(turns: Sequence[Turn], rows: Sequence[Row]) -> dict[str, int]:
     """Handles of the turns that are stored already; Conflict where one of them has other content."""
-    stored = {row[0]: _turn(row) for row in rows}
+    stored = {row[0]: read_turn(row) for row in rows}
     for turn in turns:
         if turn.id in stored and content(stored[turn.id]) != content(turn):
             raise Conflict(f"turn {turn.id!r} is stored already with other content", field="id")
@@ -249,15 +252,16 @@ def postings(fresh: Sequence[Prepared], handles: dict[str, int], documents: dict
 
 
 def job(ask: Statements, namespace: str, job_id: str) -> Job:
-    return _job(ask, namespace, job_id)[0]
-
-
-def _job(ask: Statements, namespace: str, job_id: str) -> tuple[Job, list[str]]:
-    """The job and its turns' ids. Raises NotFound."""
+    """Raises NotFound."""
     row = ask.one(JOB, namespace=namespace, job=job_id)
     if row is None:
         raise NotFound(f"there is no job {job_id!r}")
-    _, created_at, members = row
+    return _progress(row)[0]
+
+
+def _progress(row: Row) -> tuple[Job, list[str]]:
+    """The job and its turns' ids."""
+    job_id, created_at, members = row
     states = Counter(state for _, state, _ in members)
     reasons = {turn_id: reason for turn_id, state, reason in members if state == "dead"}
     progress = Job(job_id, len(members), states["done"], states["dead"], created_at, reasons)
@@ -265,14 +269,14 @@ def _job(ask: Statements, namespace: str, job_id: str) -> tuple[Job, list[str]]:
 
 
 def fetch(ask: Statements, namespace: str, turn_ids: Sequence[str]) -> list[Turn]:
-    return [_turn(row) for row in ask(FETCH, namespace=namespace, turns=list(turn_ids))] if turn_ids else []
+    return [read_turn(row) for row in ask(FETCH, namespace=namespace, turns=list(turn_ids))] if turn_ids else []
 
 
 def previous(ask: Statements, namespace: str, turn_id: str, count: int) -> list[Turn]:
     rows = ask(PREVIOUS, namespace=namespace, turn=turn_id, count=count)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")
-    return [_turn(row) for row in rows if row[0] is not None]
+    return [read_turn(row) for row in rows if row[0] is not None]
 
 
 def speakers(ask: Statements, namespace: str, session_id: str) -> list[str]:
@@ -284,6 +288,6 @@ def handles(ask: Statements, namespace: str, turn_ids: Sequence[str]) -> dict[st
     return ask.pairs(HANDLES, namespace=namespace, turns=list(turn_ids)) if turn_ids else {}
 
 
-def _turn(row: Row) -> Turn:
+def read_turn(row: Row) -> Turn:
     turn_id, session_id, role, speaker, text, at, offset, captions, position = row[:9]
     return Turn(turn_id, session_id, Role(role), speaker, text, at, offset, tuple(captions), position)
