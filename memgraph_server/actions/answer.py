@@ -14,6 +14,7 @@ from memgraph_server.actions.model_evidence import Services, gather
 from memgraph_server.language import prompts
 from memgraph_server.language.language_model import answering
 from memgraph_server.language.language_model.answering import Citation
+from memgraph_server.language.language_model.client import CompatibleModel
 from memgraph_server.language.language_model.spending import Meter
 from memgraph_server.language.port import ModelRole
 from memgraph_server.retrieval.evidence import Evidence, Question
@@ -70,8 +71,13 @@ def begin(services: Services, namespace: str, question: Question, evaluator: str
     """
     model = services.model_for(ModelRole.ANSWER)
     evidence = gather(services, namespace, question, evaluator)
+    return begin_from(model, evidence, services.settings.answer_threshold)
+
+
+def begin_from(model: CompatibleModel, evidence: Evidence, threshold: float = 0.0) -> Answering:
+    """The answer that this evidence gives; an abstention below the threshold. Raises as `begin`."""
     known, meter = answering.sources(evidence), Meter()
-    if evidence.answerability < services.settings.answer_threshold or not known:
+    if evidence.answerability < threshold or not known:
         return Answering(evidence, "", known, iter([answering.NOT_FOUND]), meter, abstained=True)
     messages = prompts.prompt(prompts.ANSWER).about(answering.material(evidence))
     raw = model.stream(ModelRole.ANSWER, messages, answering.MOST_TOKENS, meter.add)
@@ -95,7 +101,11 @@ def _begun(pieces: Iterator[str]) -> Iterator[str]:
 
 def answer(services: Services, namespace: str, question: Question, evaluator: str | None) -> Answer:
     """The whole answer. Raises as `begin`; ModelUnavailable too where it breaks off."""
-    coming = begin(services, namespace, question, evaluator)
+    return whole(begin(services, namespace, question, evaluator))
+
+
+def whole(coming: Answering) -> Answer:
+    """Waits for all of it."""
     for _ in coming:
         pass
     return coming.answer

@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 
 from memgraph_server.actions.read_turns import in_context
 from memgraph_server.errors import InvalidInput
 from memgraph_server.evaluation.gold_memories import GoldMemory, gold_memories
+from memgraph_server.evaluation.progress import progress_on
 from memgraph_server.evaluation.transcripts import Conversation, read_conversations
 from memgraph_server.language.port import Embedder, Extraction, Extractor, Floats, TurnInContext, Usage
 from memgraph_server.memory.proposals import triple_text
@@ -98,7 +99,7 @@ def evaluate_facts(
     chosen = [s for c in read_conversations(path)[:limit] for s in measured_sessions(c, memories, sessions)]
     if not any(s.memories or s.evidence for s in chosen):
         raise InvalidInput(f"{path.name} names no gold memories and no evidence turns", field="path")
-    with models_alone(settings) as (embedder, extractors), _progress(console) as progress:
+    with models_alone(settings) as (embedder, extractors), progress_on(console) as progress:
         sentences = _ticking(progress, "best sentences", chosen)
         by_sentence = [n for s in sentences for n in nearest(s.memories, sentences_of(s.turns), embedder)]
         of = {e.name: measure(_ticking(progress, e.name, chosen), e, embedder) for e in extractors}
@@ -284,11 +285,6 @@ def _ticking(progress: Progress, what: str, sessions: Sequence[Session]) -> Iter
     for session in sessions:
         yield session
         progress.advance(task)
-
-
-def _progress(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, disable=console.quiet)
 
 
 __all__ = ["SAME", "Measured", "Nearest", "Session", "evaluate_facts", "measure", "measured_sessions", "nearest"]

@@ -96,4 +96,5 @@ def _probe(
         evidence_turns=frozenset(turn.id for turn in evidence),
         evidence_sessions=frozenset(turn.session_id for turn in evidence),
         answerable=category != _UNANSWERABLE,
+        answer="" if category == _UNANSWERABLE else str(qa.get("answer", "")),
     )

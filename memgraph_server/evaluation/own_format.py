@@ -7,12 +7,14 @@
     {"id": "t1", "role": "user", "speaker": "Ann", "text": "I moved to Rome.", "at": "2024-05-08T13:56:00Z",
      "attachments": [{"caption": "a street"}]}]}],
   "questions": [
-    {"text": "Where does Ann live?", "category": "single hop", "evidence": ["t1"], "asked_at": "2024-06-01T00:00:00Z"},
+    {"text": "Where does Ann live?", "category": "single hop", "evidence": ["t1"], "answer": "in Rome",
+     "asked_at": "2024-06-01T00:00:00Z"},
     {"text": "Which dog?", "answerable": false}]}]}
 ```
 
 Turns are what `ingest` reads and `POST /turns` takes (`id` and `at` are needed here). A question names the turns that
 answer it together (`evidence`), or the sessions (`evidence_sessions`); `answerable: false` measures abstention.
+`answer` is what `eval --answers` is judged by.
 `asked_at` is its reference time and hides what was said later; without it the question is asked at the end.
 """
 
@@ -99,6 +101,7 @@ def _probe(question: Mapping[str, Any], probe_id: str, turns: tuple[Turn, ...]) 
         evidence_sessions=frozenset(sessions),
         answerable=answerable,
         speaker=question.get("speaker"),
+        answer=str(question.get("answer", "")) if answerable else "",
     )
 
 

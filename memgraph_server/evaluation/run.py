@@ -15,19 +15,19 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from memgraph_server.errors import InvalidInput, MemgraphServerError
 from memgraph_server.evaluation import report as reporting
 from memgraph_server.evaluation.baselines import Baseline, default_baselines
 from memgraph_server.evaluation.pipeline import Pipeline, namespace_of, opened
+from memgraph_server.evaluation.progress import progress_on
 from memgraph_server.evaluation.recall import Outcome, Returned, outcome
 from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
 from memgraph_server.memory.turns import Turn
@@ -86,7 +86,7 @@ def evaluate(
     console = console or Console(quiet=True)
     _check(budgets, plot_path)
     conversations = read_conversations(path)[:limit]
-    with opened(settings, keep) as services, _progress(console) as progress:
+    with opened(settings, keep) as services, progress_on(console) as progress:
         began = time.perf_counter()
         measured = measure(
             conversations, services, sorted(set(budgets)), baselines=baselines, kept=keep is not None, progress=progress
@@ -141,7 +141,7 @@ class _One:
         turns, probes = self.conversation.turns, self.conversation.probes
         asking = progress.add_task(f"{self.conversation.id}: questions", total=len(probes))
         reading = progress.add_task(f"{self.conversation.id}: turns", total=len(turns))
-        ready = kept and _can_be_kept(self.conversation) and self.pipeline.holds(self.conversation)
+        ready = kept and can_be_kept(self.conversation) and self.pipeline.holds(self.conversation)
         if not ready:
             self.pipeline.erase()
         for said, asked in self.conversation.steps():
@@ -201,7 +201,7 @@ class _One:
         self.measured.dead_turns += self.pipeline.dead()
 
 
-def _can_be_kept(conversation: Conversation) -> bool:
+def can_be_kept(conversation: Conversation) -> bool:
     """Only where all is asked at the end: a full store would show a question its future."""
     return all(probe.sees == len(conversation.turns) for probe in conversation.probes)
 
@@ -221,10 +221,3 @@ def returned(evidence: Evidence, budget: int, conversation: Conversation) -> lis
 def _missing(probe: Probe, evidence: Evidence) -> list[str]:
     there = {item.turn.id for item in evidence.turns} | {item.turn.session_id for item in evidence.turns}
     return sorted((probe.evidence_turns or probe.evidence_sessions) - there)
-
-
-@contextmanager
-def _progress(console: Console) -> Iterator[Progress]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=console.quiet) as progress:
-        yield progress

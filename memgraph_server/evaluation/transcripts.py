@@ -1,7 +1,7 @@
 """Evaluation files in one frozen shape: conversations, and questions whose evidence is known.
 
-Three formats are read, told apart by their keys: LoCoMo (`locomo.py`), RealMem (`realmem.py`) and this project's own
-(`own_format.py`). Rules that hold for all of them:
+Four formats are read, told apart by their keys: LoCoMo (`locomo.py`), LongMemEval (`longmemeval.py`), RealMem
+(`realmem.py`) and this project's own (`own_format.py`). Rules that hold for all of them:
 - turns come in order of time, a conversation's sessions are kept apart, ids are unique within a conversation;
 - a question sees only the first `sees` turns of its conversation, so nothing from its future is ever searched;
 - a question whose evidence is not in those turns is left out: nobody could find it;
@@ -29,6 +29,7 @@ class Probe:
 
     `evidence_turns`: all are needed; empty where the data set names sessions only (then `evidence_sessions` count).
     `answerable` False: nothing in the conversation answers it; such questions measure abstention only.
+    `answer`: the gold answer, or what a good one has; "" where the data set has none.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Probe:
     evidence_sessions: frozenset[str] = frozenset()
     answerable: bool = True
     speaker: str | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +78,22 @@ class Conversation:
 
 def read_conversations(path: Path) -> list[Conversation]:
     """All conversations of an evaluation file, or of a folder's `*.json`; InvalidInput says what is wrong with it."""
-    from memgraph_server.evaluation import locomo, own_format, realmem  # here, since they build on this module
+    from memgraph_server.evaluation import (
+        locomo,
+        longmemeval,
+        own_format,
+        realmem,
+    )  # here, since they build on this module
 
     if path.is_dir():
         return [found for file in sorted(path.glob("*.json")) for found in read_conversations(file)]
     document = _load(path)
-    for reader in (locomo, realmem, own_format):
+    for reader in (locomo, longmemeval, realmem, own_format):
         if reader.recognizes(document):
             return _nonempty(reader.conversations(document), path)
     raise InvalidInput(
-        f"{path.name}: neither LoCoMo, nor RealMem, nor {{'conversations': [...]}} (see docs/evaluation-format.md)",
+        f"{path.name}: neither LoCoMo, LongMemEval, RealMem, nor {{'conversations': [...]}} "
+        "(see docs/evaluation-format.md)",
         field="path",
     )
 

@@ -15,6 +15,7 @@ from memgraph_server.language.language_model.wire import clean
 from memgraph_server.memory.facts import STABLE_THRESHOLD
 from memgraph_server.memory.interval import isoformat
 from memgraph_server.memory.proposals import triple_text
+from memgraph_server.memory.turns import Turn
 from memgraph_server.retrieval.evidence import Evidence, EvidenceFact
 
 MOST_TOKENS = 400
@@ -54,14 +55,16 @@ def material(evidence: Evidence) -> Mapping[str, Any]:
         "now": isoformat(evidence.reference_time),
         "asked_by": clean(evidence.question.speaker or ""),
         "facts": {f"F{number}": _fact(one) for number, one in enumerate(evidence.facts, start=1)},
-        "turns": {
-            f"T{number}": {
-                "at": isoformat(one.turn.at),
-                "speaker": clean(one.turn.speaker or one.turn.role.value),
-                "text": clean(one.turn.full_text()),
-            }
-            for number, one in enumerate(evidence.turns, start=1)
-        },
+        "turns": {f"T{number}": turn_material(one.turn) for number, one in enumerate(evidence.turns, start=1)},
+    }
+
+
+def turn_material(turn: Turn) -> Mapping[str, str]:
+    """A turn as the model is shown it."""
+    return {
+        "at": isoformat(turn.at),
+        "speaker": clean(turn.speaker or turn.role.value),
+        "text": clean(turn.full_text()),
     }
 
 
@@ -75,6 +78,11 @@ def _fact(one: EvidenceFact) -> str:
 def is_unknown(text: str) -> bool:
     """The model's word for an abstention, or nothing at all."""
     return not text.strip() or _UNKNOWN.match(text) is not None
+
+
+def without_marks(text: str) -> str:
+    """The statements alone."""
+    return _MARK.sub("", text).replace(" .", ".").replace(" ,", ",").strip()
 
 
 def cited(text: str, known: Mapping[str, Citation]) -> tuple[Citation, ...]:

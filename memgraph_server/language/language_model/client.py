@@ -106,6 +106,11 @@ class CompatibleModel:
         with self._lock:
             return next((outage.message for outage in self._outages.values()), None)
 
+    def asking(self, role: ModelRole, model: str) -> CompatibleModel:
+        """Another model at the role's endpoint, within the same budget. To be closed by itself."""
+        other = {role: replace(self._endpoint(role), model=model)}
+        return CompatibleModel(other, self._budget, self._retry, sleep=self._sleep)
+
     def forget(self) -> None:
         """Drop the answers that are remembered: they may hold what a user said."""
         self._answers.clear()
@@ -331,9 +336,8 @@ class CompatibleModel:
         try:
             (stream, first), usage = self._call(endpoint, begin, estimate=estimate, stays=True)
         except _Rejected as error:
-            raise UnusableReply(
-                f"the language model refuses this evidence ({error.trouble}): lower token_budget"
-            ) from None
+            refused = PromptTooLong if error.trouble is Trouble.TOO_LONG else UnusableReply
+            raise refused(f"the language model refuses this evidence ({error.trouble}): lower token_budget") from None
         try:
             with closing(stream):
                 yield first
@@ -395,6 +399,10 @@ def not_set(role: ModelRole) -> ModelUnavailable:
         f"MEMGRAPH_SERVER_LLM_MODEL, or MEMGRAPH_SERVER_LLM_{role.upper()}_MODEL, and start the server again",
         wrong=True,
     )
+
+
+class PromptTooLong(UnusableReply):
+    """The endpoint takes other prompts, but none of that length."""
 
 
 class _Failed(Exception):

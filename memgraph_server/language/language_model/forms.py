@@ -104,6 +104,13 @@ class ScoreForm(BaseModel):
     stop: Flag = _member(False, "is_stop", "done", "decision")
 
 
+class GradeForm(BaseModel):
+    """Whether an answer is right, as a judge of answers sees it."""
+
+    reason: Text = _member("", "explanation", "reasoning", "why")
+    verdict: Text = _member(..., "label", "grade", "judgement", "judgment", "correct", "is_correct", "result")
+
+
 class ScoresForm(BaseModel):
     scores: list[ScoreForm] = Field(
         default_factory=list, json_schema_extra={"also": ["paths", "judgements", "judgments", "results"]}

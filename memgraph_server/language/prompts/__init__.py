@@ -33,3 +33,9 @@ class Prompt:
 def prompt(name: str) -> Prompt:
     text = (resources.files("memgraph_server.language.prompts") / f"{name}.md").read_text("utf-8")
     return Prompt(name, text.strip())
+
+
+def names() -> list[str]:
+    """Of all prompts that ship."""
+    files = resources.files("memgraph_server.language.prompts").iterdir()
+    return sorted(file.name.removesuffix(".md") for file in files if file.name.endswith(".md"))

@@ -118,6 +118,7 @@ def in_turn(*plays: Play) -> Play:
 _ROLES = {
     "You read a conversation": "extract", "You read a question": "read",
     "You judge": "judge", "You answer": "answer",
+    "You grade": "grade",
 }  # fmt: skip
 
 
