@@ -14,6 +14,7 @@ from memgraph_server.command_line import (
     keys,
     moving,
     operating,
+    rereading,
     serving,
     working,
 )
@@ -31,6 +32,7 @@ app.command()(serving.serve)
 app.command()(working.worker)
 app.command()(working.beat)
 app.command()(ingesting.ingest)
+app.command()(rereading.reextract)
 app.command()(asking.query)
 app.command()(asking.timeline)
 app.command()(demo.demo)
