@@ -8,8 +8,9 @@ same id.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memgraph_server.actions.read_turns import SLICE, in_context, known_names, triple_texts
 from memgraph_server.errors import InvalidInput, UnusableReply
@@ -31,6 +32,24 @@ class Reread:
     usage: Usage
     trouble: str = ""
     known: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run came to. `troubles`: turns of which the model gave nothing, by reason."""
+
+    read: int = 0
+    added: list[str] = field(default_factory=list)
+    known: int = 0
+    troubles: Counter[str] = field(default_factory=Counter)
+    usage: Usage = field(default_factory=Usage)
+
+    def note(self, one: Reread) -> None:
+        self.read += 1
+        self.added += one.added
+        self.known += one.known
+        self.usage += one.usage
+        self.troubles.update([one.trouble] if one.trouble else [])
 
 
 def reextract(

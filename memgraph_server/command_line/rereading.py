@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +11,9 @@ import typer
 from memgraph_server.command_line.options import AsJson, Namespace, Store, services_of, settings_of
 from memgraph_server.command_line.output import print_json, progress, table
 from memgraph_server.errors import InvalidInput, ModelUnavailable
-from memgraph_server.language.port import Usage
 
 if TYPE_CHECKING:
-    from memgraph_server.actions.reextract import Reread
+    from memgraph_server.actions.reextract import Summary
     from memgraph_server.actions.sources import Claims, Survey
     from memgraph_server.wiring import Services
 
@@ -73,24 +71,6 @@ def reextract(
             one.redo(redo)
         else:
             one.read(session or [], limit, again=again)
-
-
-@dataclass
-class _Done:
-    """What a run came to. `troubles`: turns of which the model gave nothing, by reason."""
-
-    read: int = 0
-    added: list[str] = field(default_factory=list)
-    known: int = 0
-    troubles: Counter[str] = field(default_factory=Counter)
-    usage: Usage = field(default_factory=Usage)
-
-    def note(self, one: Reread) -> None:
-        self.read += 1
-        self.added += one.added
-        self.known += one.known
-        self.usage += one.usage
-        self.troubles.update([one.trouble] if one.trouble else [])
 
 
 @dataclass(frozen=True)
@@ -154,7 +134,7 @@ class _One:
         if self.dry_run:
             self._foreseen(extractor.name, chosen, len(every) - len(unread))
             return
-        done, stopped = _Done(), None
+        done, stopped = action.Summary(), None
         rereads = action.reextract(
             store, self.namespace, extractor, self.services.embedder.get(), chosen,
             since=self.survey.recorded_at, clock=clock,
@@ -182,7 +162,7 @@ class _One:
         cost = f", {len(chosen)} calls, {tokens} tokens at least" if by_model else ""
         typer.echo(f"{source} would read {len(chosen)} turns{cost}; {skipped} it has read already")
 
-    def _report(self, source: str, done: _Done, chosen: int, skipped: int) -> None:
+    def _report(self, source: str, done: Summary, chosen: int, skipped: int) -> None:
         usage = done.usage
         found: dict[str, Any] = {
             "source": source, "namespace": self.namespace, "dry_run": False, "turns": chosen, "read": done.read,
