@@ -79,6 +79,7 @@ def begin_from(model: CompatibleModel, evidence: Evidence, threshold: float = 0.
     known, meter = answering.sources(evidence), Meter()
     if evidence.answerability < threshold or not known:
         return Answering(evidence, "", known, iter([answering.NOT_FOUND]), meter, abstained=True)
+    model.spending.asked_about("answer")
     messages = prompts.prompt(prompts.ANSWER).about(answering.material(evidence))
     raw = model.stream(ModelRole.ANSWER, messages, answering.MOST_TOKENS, meter.add)
     pieces = _begun(answering.checked(raw, known))

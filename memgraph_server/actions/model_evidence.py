@@ -35,6 +35,7 @@ def gather(services: Services, namespace: str, question: Question, evaluator: st
     if (evaluator or services.settings.evaluator) == "local":
         return ask(services, namespace, question)
     model = services.model_for(ModelRole.JUDGE, ModelRole.READ)
+    model.spending.asked_about("query")
     meter, stands_aside = Meter(), services.settings.llm_fallback == "local"
     evidence = ask(
         services,

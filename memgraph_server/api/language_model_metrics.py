@@ -1,5 +1,5 @@
-"""What language models cost, for Prometheus: calls and tokens by role and model. Divided by the turns read, or by the
-queries answered, they are the cost of one. No namespace and no text is a label."""
+"""What language models cost, for Prometheus: calls and tokens by role and model. Divided by the turns, queries or
+answers that they were asked about (`subjects`), they are the cost of one. No namespace and no text is a label."""
 
 from __future__ import annotations
 
@@ -41,3 +41,11 @@ class LanguageModelMetrics(Collector):
         for (role, trouble), count in self._spending.troubles().items():
             troubles.add_metric([str(role), trouble], float(count))
         yield troubles
+        subjects = CounterMetricFamily(
+            "memgraph_server_language_model_subjects",
+            "What they were asked about: turns to be read, queries to be judged, answers to be written",
+            labels=["kind"],
+        )
+        for kind, count in self._spending.subjects().items():
+            subjects.add_metric([kind], float(count))
+        yield subjects

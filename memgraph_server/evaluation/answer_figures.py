@@ -66,16 +66,6 @@ def build(name: str, asked: Sequence[Asked], judges: Sequence[str]) -> dict[str,
     }
 
 
-def a_turn(usage: Usage, turns: int) -> dict[str, float | None]:
-    """What reading took, as a mean over turns."""
-    sums = {
-        "model_calls": usage.calls,
-        "model_prompt_tokens": usage.prompt_tokens,
-        "model_completion_tokens": usage.completion_tokens,
-    }
-    return {name: round(value / turns, 2) if turns else None for name, value in sums.items()}
-
-
 # -- one system
 
 

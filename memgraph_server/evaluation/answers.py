@@ -38,7 +38,7 @@ from memgraph_server.evaluation.full_context import LEAST, FullContext
 from memgraph_server.evaluation.judges import Judge, judges_of
 from memgraph_server.evaluation.pipeline import Pipeline, namespace_of, opened
 from memgraph_server.evaluation.progress import progress_on
-from memgraph_server.evaluation.report import versions
+from memgraph_server.evaluation.report import cost_of_a_turn, versions
 from memgraph_server.evaluation.run import can_be_kept, returned
 from memgraph_server.evaluation.token_f1 import token_f1
 from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
@@ -254,8 +254,6 @@ class _Run:
     def conditions(self, stopped: ModelUnavailable | None) -> dict[str, Any]:
         """What the figures depend on."""
         model = self.services.model_for(ModelRole.ANSWER)
-        by_role = model.spending.sums()
-        extraction = sum((usage for (role, _), usage in by_role.items() if role == ModelRole.EXTRACT), Usage())
         return {
             "model": model.model(ModelRole.ANSWER),
             "budget": self.plan.budget,
@@ -266,7 +264,7 @@ class _Run:
             "ingested": {
                 "turns": self.turns,
                 "seconds": round(self.seconds, 1),
-                "a_turn": figures.a_turn(extraction, self.turns),
+                "a_turn": cost_of_a_turn(self.services, self.turns),
             },
             "ended_early": None if stopped is None else stopped.message,
             "versions": versions(self.services),

@@ -33,6 +33,7 @@ from memgraph_server.actions.read_turns import in_context
 from memgraph_server.errors import InvalidInput
 from memgraph_server.evaluation.gold_memories import GoldMemory, gold_memories
 from memgraph_server.evaluation.progress import progress_on
+from memgraph_server.evaluation.report import a_turn
 from memgraph_server.evaluation.transcripts import Conversation, read_conversations
 from memgraph_server.language.port import Embedder, Extraction, Extractor, Floats, TurnInContext, Usage
 from memgraph_server.memory.proposals import triple_text
@@ -228,6 +229,7 @@ def _figures(measured: Measured) -> dict[str, Any]:
         "fallback_turns": measured.fallback_turns,
         "calls": usage.calls,
         "tokens": usage.prompt_tokens + usage.completion_tokens,
+        "cost_of_a_turn": a_turn(usage, measured.turns),
     }
 
 

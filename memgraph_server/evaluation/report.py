@@ -24,6 +24,7 @@ from memgraph_server import __version__
 from memgraph_server.errors import InvalidInput
 from memgraph_server.evaluation.recall import Outcome, auroc, reliability, summarize
 from memgraph_server.evaluation.transcripts import Conversation
+from memgraph_server.language.port import ModelRole, Usage
 from memgraph_server.wiring import Services
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ def build(
     measured: Measured,
     versions: Mapping[str, str],
     seconds: float,
+    *,
+    reading: Mapping[str, float | None] | None = None,
 ) -> dict[str, Any]:
+    """`reading`: what a language model took to read one turn."""
     return {
         "file": name,
         "conversations": len(conversations),
@@ -48,7 +52,7 @@ def build(
         "abstention_auroc": _abstention_auroc(measured.abstention),
         "abstention": _abstention(measured.abstention),
         "baselines": {name: {"budgets": _rival_budgets(found)} for name, found in measured.baselines.items()},
-        "extraction": _extraction(measured),
+        "extraction": _extraction(measured) | {"cost_of_a_turn": dict(reading or {})},
         "timings": _timings(measured, seconds),
         "versions": dict(versions),
         "questions": _questions(conversations, measured),
@@ -69,6 +73,24 @@ def versions(services: Services) -> dict[str, str]:
         "python": platform.python_version(),
         **libraries,
     }
+
+
+def cost_of_a_turn(services: Services, turns: int) -> dict[str, float | None]:
+    """Calls and tokens of a language model to read one turn, as a mean; nothing where none reads."""
+    if services.language_model is None:
+        return {}
+    usage = services.language_model.model.spending.of_role(ModelRole.EXTRACT)
+    return a_turn(usage, turns)
+
+
+def a_turn(usage: Usage, turns: int) -> dict[str, float | None]:
+    """Means over turns; None without any."""
+    sums = {
+        "model_calls": usage.calls,
+        "model_prompt_tokens": usage.prompt_tokens,
+        "model_completion_tokens": usage.completion_tokens,
+    }
+    return {name: round(value / turns, 2) if turns else None for name, value in sums.items()}
 
 
 def _budgets(outcomes: Mapping[int, Sequence[Outcome]]) -> dict[str, Any]:
@@ -196,6 +218,9 @@ def _facts_line(result: Mapping[str, Any]) -> str:
         f"ingest {_or_none(timings['turns_a_second'])} turns/s",
         f"query p50 {_or_none(timings['query_milliseconds_p50'])} ms",
         f"p95 {_or_none(timings['query_milliseconds_p95'])} ms",
+    ]
+    parts += [
+        f"{value:.1f} {name.replace('_', ' ')} a turn" for name, value in extraction["cost_of_a_turn"].items() if value
     ]
     return "; ".join(parts)
 

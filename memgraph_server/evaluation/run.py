@@ -92,7 +92,9 @@ def evaluate(
             conversations, services, sorted(set(budgets)), baselines=baselines, kept=keep is not None, progress=progress
         )
         seconds = time.perf_counter() - began
-        result = reporting.build(path.name, conversations, measured, reporting.versions(services), seconds)
+        reading = reporting.cost_of_a_turn(services, measured.ingested_turns)
+        said = reporting.versions(services)
+        result = reporting.build(path.name, conversations, measured, said, seconds, reading=reading)
     reporting.show(result, console)
     if json_path is not None:
         json_path.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

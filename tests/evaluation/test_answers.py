@@ -134,6 +134,16 @@ def test_a_verdict_that_cannot_be_read_is_counted_and_not_guessed(script: Script
     assert (judged["judged"], judged["unjudged"], judged["all"]) == (3, 4, 100.0)
 
 
+def test_what_reading_a_turn_costs_is_reported_where_a_model_reads(script: Script) -> None:
+    script.play(by_role(answer=knows, extract=says_json({"facts": []})))
+    by_model = settings(script, extractor="llm")
+    result = evaluate_answers(FILE, settings=by_model, plan=Plan(context=8000, questions=1))
+    assert result["ingested"]["turns"] == TURNS
+    assert result["ingested"]["a_turn"] == {
+        "model_calls": 1.0, "model_prompt_tokens": 100.0, "model_completion_tokens": 20.0,
+    }  # fmt: skip
+
+
 def test_several_judges_are_reported_each_with_their_agreement(script: Script) -> None:
     def either(body: dict[str, Any]) -> Answer:
         strict = "contradicts" in body["messages"][0]["content"]

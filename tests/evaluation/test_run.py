@@ -90,6 +90,7 @@ def test_abstention_extraction_timings_and_versions_are_reported(result: dict[st
     assert result["extraction"]["evidence_turns"] == 8
     assert result["extraction"]["dead_turns"] == 0
     assert result["extraction"]["facts_a_turn"] > 0
+    assert result["extraction"]["cost_of_a_turn"] == {}, "no language model reads"
     assert result["timings"]["ingested_turns"] == result["turns"] == 18
     assert result["timings"]["query_milliseconds_p95"] >= result["timings"]["query_milliseconds_p50"] > 0
     assert {"memgraph-server", "embedder", "extractor", "python"} <= set(result["versions"])

@@ -66,6 +66,7 @@ class ModelExtractor:
         """One extraction a turn, in order. Raises ModelUnavailable and UnusableReply where nobody else reads."""
         read = {place: one for place, context in enumerate(turns) if (one := readable(context)) is not None}
         called = list(groups(list(read.values()), self._turns_a_call))
+        self._spending.asked_about("turn", len(read))
         if len(called) > 1 and self._at_once > 1:
             with ThreadPoolExecutor(min(self._at_once, len(called)), "language-model") as pool:
                 results = list(pool.map(self._group, called))

@@ -12,10 +12,12 @@ from memgraph_server.language.port import Usage
 @dataclass(slots=True)
 class Spending:
     """Thread-safe sums. `troubles`: replies that held nothing usable, and turns or questions that another reader had to
-    take over ("fallback"), by role."""
+    take over ("fallback"), by role. `subjects`: what models were asked about, by kind: "turn" (to be read), "query" (to
+    be read and judged), "answer" (to be written); sums divided by these are what one of them costs."""
 
     _sums: dict[tuple[str, str], Usage] = field(default_factory=dict)
     _troubles: dict[tuple[str, str], int] = field(default_factory=dict)
+    _subjects: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, role: str, model: str, usage: Usage, trouble: str = "") -> None:
@@ -27,6 +29,19 @@ class Spending:
     def fell_back(self, role: str, count: int = 1) -> None:
         with self._lock:
             self._troubles[role, "fallback"] = self._troubles.get((role, "fallback"), 0) + count
+
+    def asked_about(self, kind: str, count: int = 1) -> None:
+        with self._lock:
+            self._subjects[kind] = self._subjects.get(kind, 0) + count
+
+    def subjects(self) -> Mapping[str, int]:
+        with self._lock:
+            return dict(self._subjects)
+
+    def of_role(self, role: str) -> Usage:
+        """Over all its models."""
+        with self._lock:
+            return sum((usage for (each, _), usage in self._sums.items() if each == role), Usage())
 
     def sums(self) -> Mapping[tuple[str, str], Usage]:
         with self._lock:

@@ -137,14 +137,28 @@ def test_an_empty_list_is_a_good_answer(standing_in: Running, endpoint: Script) 
     assert ann.timeline("Ann") == []
 
 
-def test_what_it_cost_is_in_the_metrics(standing_in: Running, endpoint: Script) -> None:
+def counted(server: Running) -> dict[str, float]:
+    page = server.client.get("/metrics").text
+    return {line.split(" ")[0]: float(line.split(" ")[1]) for line in page.splitlines() if line[:1] != "#"}
+
+
+def test_what_a_turn_and_a_question_cost_is_in_the_metrics(standing_in: Running, endpoint: Script) -> None:
     ann = fresh(standing_in)
     endpoint.play(in_turn(GOOD))
-    ann.say("I live in Paris.")
-    page = standing_in.client.get("/metrics").text
-    counted = {line.split(" ")[0]: float(line.split(" ")[1]) for line in page.splitlines() if line[:1] != "#"}
-    assert counted['memgraph_server_language_model_calls_total{model="scripted",role="extract"}'] >= 1
-    assert counted['memgraph_server_language_model_prompt_tokens_total{model="scripted",role="extract"}'] >= 100
+    before = counted(standing_in)
+    ann.say("I live in Paris.", "Paris is where I live.")
+    ann.post("/query", {"query": "Where does Ann live?", "evaluator": "llm"})
+    after = counted(standing_in)
+
+    def grown(name: str) -> float:
+        name = f"memgraph_server_language_model_{name}"
+        return after.get(name, 0.0) - before.get(name, 0.0)
+
+    assert grown('subjects_total{kind="turn"}') == 2
+    assert grown('calls_total{model="scripted",role="extract"}') == 2
+    assert grown('prompt_tokens_total{model="scripted",role="extract"}') == 200
+    assert grown('subjects_total{kind="query"}') == 1
+    assert grown('calls_total{model="scripted",role="read"}') >= 1
 
 
 def test_context_and_known_names_go_along_and_system_turns_do_not(standing_in: Running, endpoint: Script) -> None:
