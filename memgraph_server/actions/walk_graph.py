@@ -23,6 +23,7 @@ from memgraph_server.retrieval.evaluator import Evaluator, Features
 from memgraph_server.retrieval.evidence import Path, Step
 from memgraph_server.retrieval.question import Anchor, Reading
 from memgraph_server.retrieval.repair import Repairs
+from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.port import AsOf, GraphStore, Neighbour
 
 
@@ -63,62 +64,61 @@ class GraphWalk:
             repairs=repairs,
         )
         while requests := search.requests():
-            for request in requests:
-                search.tell(request, self._answer(request))
+            self._answer(search, requests)
         paths = search.paths()
         return Walked(paths, search.worths(), search.trace, self.seen, self.judgements)
 
-    def _answer(self, request: Request) -> Sequence[Any]:
-        if isinstance(request, NeedNeighbours):
-            return self._neighbours(request)
+    def _answer(self, search: BeamSearch, requests: Sequence[Request]) -> None:
+        """All that is asked of the store about facts, of all beams, in one call."""
+        asked = [(request, about) for request in requests if (about := self._about(request)) is not None]
+        together = [about for _, about in asked]
+        found = self.store.facts_about(self.namespace, together, vector=self.vector) if asked else []
+        for (request, about), neighbours in zip(asked, found, strict=True):
+            search.tell(request, self._remember(about, neighbours))
+        aliases = [request for request in requests if isinstance(request, NeedAliases)]
+        for request, named in zip(aliases, self._aliases([request.entity for request in aliases]), strict=True):
+            search.tell(request, named)
+        for request in requests:
+            if isinstance(request, NeedJudgement):
+                search.tell(request, self._judge(request))
+
+    def _about(self, request: Request) -> Around | Between | None:
+        if isinstance(request, NeedNeighbours):  # compatible facts come first, but none is left out for its intent
+            as_of = AsOf(request.valid_at, self.known_at)
+            return Around(request.entity, as_of, request.minimum_confidence, request.limit)
         if isinstance(request, NeedFacts):
-            return self._facts(request)
-        if isinstance(request, NeedAliases):
-            return self._aliases(request.entity)
-        return self._judge(request)
+            asked = request.lookup
+            as_of = AsOf(asked.valid_at, self.known_at)
+            return Between(asked.entity, tuple(asked.relations), as_of, LOOKED_UP, asked.reverse)
+        return None
 
-    def _neighbours(self, request: NeedNeighbours) -> list[Step]:
-        found = self.store.neighbours(
-            self.namespace,
-            request.entity,
-            vector=self.vector,
-            as_of=AsOf(request.valid_at, self.known_at),
-            minimum_confidence=request.minimum_confidence,
-            intents=None,  # compatible facts come first, but none is left out for its label
-            limit=request.limit,
-        )
-        return self._remember(request.entity, found)
-
-    def _facts(self, request: NeedFacts) -> list[Step]:
-        lookup = request.lookup
-        found = self.store.facts_between(
-            self.namespace,
-            lookup.entity,
-            lookup.relations,
-            as_of=AsOf(lookup.valid_at, self.known_at),
-            limit=LOOKED_UP,
-            reverse=lookup.reverse,
-        )
-        return self._remember(lookup.entity, found)
-
-    def _remember(self, entity: str, found: Sequence[Neighbour]) -> list[Step]:
+    def _remember(self, about: Around | Between, found: Sequence[Neighbour]) -> list[Step]:
         steps = [step_of(neighbour) for neighbour in found]
+        entity = about.entity_id if isinstance(about, Around) else about.head
         self.seen.setdefault(entity, []).extend(steps)
         for step in steps:
             self.names[step.fact.head], self.names[step.fact.tail] = step.head_name, step.tail_name
         return steps
 
-    def _aliases(self, entity: str) -> list[str]:
-        """Others that bear a part of the name, or a name that this one is a part of."""
-        parts = [part for part in self.names.get(entity, "").split() if part[:1].isupper()]
-        if len(parts) < 2:
-            return []
-        return [found.id for found in self.store.find_names(self.namespace, parts).values() if found.id != entity]
+    def _aliases(self, entities: Sequence[str]) -> list[list[str]]:
+        """Of each: others that bear a part of its name, or a name that this one is a part of."""
+        parts = {entity: _parts(self.names.get(entity, "")) for entity in entities}
+        asked = list(dict.fromkeys(part for each in parts.values() for part in each))
+        named = self.store.find_names(self.namespace, asked) if asked else {}
+        return [
+            [named[part].id for part in parts[entity] if part in named and named[part].id != entity]
+            for entity in entities
+        ]
 
     def _judge(self, request: NeedJudgement) -> list[Scores]:
         self.judgements += 1
         trails: tuple[Trail, ...] = request.trails
         return self.evaluator.judge(self.reading, trails, self.features)
+
+
+def _parts(name: str) -> list[str]:
+    parts = [part for part in name.split() if part[:1].isupper()]
+    return list(dict.fromkeys(parts)) if len(parts) > 1 else []
 
 
 #: Facts read for one repair lookup.

@@ -26,6 +26,7 @@ from memgraph_server.memory.facts import Assertion, Entity, Fact, Intent
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Turn, TurnState
+from memgraph_server.stores.about import Around, Between
 
 if TYPE_CHECKING:  # pydantic is not imported before something is moved
     from memgraph_server.stores.records import Record
@@ -345,6 +346,12 @@ class GraphStore(Protocol):
     ) -> list[Neighbour]:
         """Facts of the entity with these relations (as tail where `reverse`), for counterfactual repair; latest start
         first."""
+        ...
+
+    def facts_about(
+        self, namespace: str, asked: Sequence[Around | Between], *, vector: Floats | None
+    ) -> list[list[Neighbour]]:
+        """`neighbours` and `facts_between` of many entities, in the order asked, in as few round trips as for one."""
         ...
 
     def search_facts(

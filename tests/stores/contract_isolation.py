@@ -14,6 +14,7 @@ import pytest
 
 from memgraph_server.errors import Conflict, NotFound
 from memgraph_server.memory.terms import terms
+from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.port import AsOf, GraphStore
 from memgraph_server.stores.records import CardinalityRecord, Header, to_line
 from tests.stores.material import NOW, Store, claim, entity_id, outcome, tell, turn, vector
@@ -75,6 +76,9 @@ READS: dict[str, Call] = {
     "facts_of_turns": lambda s, n, i: s.facts_of_turns(n, ["t0"]),
     "neighbours": lambda s, n, i: s.neighbours(n, i.ann, vector=vector("Ann likes Bob"), intents=None, **_AROUND),
     "facts_between": lambda s, n, i: s.facts_between(n, i.ann, ["likes"], as_of=AsOf(), limit=9),
+    "facts_about": lambda s, n, i: s.facts_about(
+        n, [Around(i.ann, AsOf(), 0.0, 9), Between(i.ann, ("likes",), AsOf(), 9)], vector=vector("Ann likes Bob")
+    ),
     "search_facts": lambda s, n, i: s.search_facts(n, vector("Ann likes Bob"), **_AROUND),
     "corpus_size": lambda s, n, i: s.corpus_size(n),
     "postings": lambda s, n, i: s.postings(n, terms("secret tea")),

@@ -8,6 +8,7 @@ import pytest
 from memgraph_server.memory.facts import Intent
 from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.terms import terms
+from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.port import AsOf, Floats, TurnOutcome, TurnVectors
 from tests.stores.material import (
     DAY,
@@ -225,6 +226,28 @@ class SearchContract:
                 "n", hub, vector=query, as_of=AsOf(), minimum_confidence=0.0, intents=None, limit=5
             )
             assert [each.tail_name for each in found] == [f"x{i}" for i in (599, 598, 597, 596, 595)]
+
+    def test_what_is_asked_together_is_answered_as_alone(self, store: Store) -> None:
+        said = [claim("Hub", "knows", f"x{i}", NOW + i, confidence=0.9 if i % 3 else 0.5) for i in range(300)]
+        back = [claim(f"y{i}", "likes", "Hub", NOW + i) for i in range(300)]
+        tell(store, "n", *said, *back, claim("Ann", "likes", "tea"), claim("Bob", "knows", "Ann", NOW + 5))
+        hub, ann, bob = (entity_id(store, "n", name) for name in ("Hub", "Ann", "Bob"))
+        store.merge("n", bob, ann, now=NOW + 9)
+        earlier = AsOf(known_at=NOW + 8)
+        asked = [
+            *(Around(who, AsOf(), 0.0, 5) for who in (hub, ann, "nobody", bob)),
+            Around(hub, AsOf(valid_at=NOW + 40), 0.8, 60),
+            Around(bob, earlier, 0.0, 5),
+            Around(hub, earlier, 0.0, 0),
+            *(Between(who, ("knows", "likes"), AsOf(), 7) for who in (hub, bob, "nobody")),
+            Between(hub, ("likes", "knows"), AsOf(valid_at=NOW + 9), 7, reverse=True),
+            Between(bob, ("knows",), earlier, 7),
+        ]
+        for query in (vector("y7 likes Hub"), None):
+            found = store.facts_about("n", asked, vector=query)
+            assert found == [each.alone(store, "n", query) for each in asked]
+            assert [len(each) for each in found] == [5, 2, 0, 2, 0 if query is None else 60, 1, 0, 7, 2, 0, 7, 1]
+        assert store.facts_about("n", [], vector=None) == []
 
     def test_facts_are_found_by_vector_wherever_they_are(self, store: Store) -> None:
         said = [claim(f"p{i}", "likes", f"t{i}") for i in range(40)]

@@ -164,7 +164,8 @@ _TOUCHING = f"""f.namespace = $namespace AND f.current = true AND f.stratum = $s
 FACTS_OF_KEY = Query(
     "current facts of a key that touch an interval",
     f"""
-    MATCH ()-[f:FACT]->(t) WHERE f.head = $head AND f.relation = $relation AND f.version IS NOT NULL AND {_TOUCHING}""",
+    MATCH ()-[f:FACT]->(t) USING INDEX f:FACT(namespace, current, head, relation, valid_from, version)
+    WHERE f.head = $head AND f.relation = $relation AND f.version IS NOT NULL AND {_TOUCHING}""",
 )
 FACTS_OF_TRIPLE = Query(
     "current facts of a triple that touch an interval: of one stratum they never overlap, so the last one that began "
@@ -176,7 +177,8 @@ FACTS_OF_TRIPLE = Query(
         RETURN b.valid_from AS earliest ORDER BY b.valid_from DESC LIMIT 1
     }}
     WITH coalesce(earliest, -$latest) AS earliest
-    MATCH ()-[f:FACT]->(t) WHERE f.triple = $triple AND f.valid_from >= earliest AND {_TOUCHING}""",
+    MATCH ()-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)
+    WHERE f.triple = $triple AND f.valid_from >= earliest AND {_TOUCHING}""",
 )
 
 Lists = list[list[Any]]

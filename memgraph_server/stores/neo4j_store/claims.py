@@ -48,9 +48,12 @@ PLACED = Query(
     "where assertions count now",
     f"""
     UNWIND $assertions AS number
-    MATCH (p:Placement {{namespace: $namespace, assertion: number}}) WHERE p.current
-    WITH p
-    MATCH (a:Assertion {{namespace: $namespace, number: p.assertion}})
+    CALL (number) {{
+        MATCH (p:Placement {{namespace: $namespace, assertion: number}}) WHERE p.current RETURN p
+    }}
+    CALL (number) {{
+        MATCH (a:Assertion {{namespace: $namespace, number: number}}) RETURN a
+    }}
     RETURN {_PLACED} ORDER BY a.number""",
 )
 PLACED_ABOUT = Query(

@@ -38,9 +38,12 @@ FIND = Query(
     "entities by name",
     f"""
     UNWIND $names AS name
-    MATCH (said:Entity {{namespace: $namespace, normalized: name}})
-    WITH name, said
-    MATCH (e:Entity {{namespace: $namespace, number: said.stands}})
+    CALL (name) {{
+        MATCH (said:Entity {{namespace: $namespace, normalized: name}}) RETURN said.stands AS number
+    }}
+    CALL (number) {{
+        MATCH (e:Entity {{namespace: $namespace, number: number}}) RETURN e
+    }}
     {_ENTITY}, name""",
 )
 BY_ID = Query("an entity by id", f"MATCH (e:Entity {{namespace: $namespace, id: $id}}) {_ENTITY}")
@@ -48,14 +51,19 @@ NUMBER = Query(
     "an entity's number and who stands for it",
     "MATCH (e:Entity {namespace: $namespace, id: $id}) RETURN e.number, e.stands",
 )
-STOOD = Query(
-    "who stood for an entity at an instant",
-    """
-    MATCH (e:Entity {namespace: $namespace, id: $id})
-    MATCH (e)-[merges:MERGED_INTO*0..]->(top:Entity)
-    WHERE all(m IN merges WHERE m.recorded_from <= $known_at AND coalesce(m.recorded_to, $never) > $known_at)
-    RETURN top.number ORDER BY size(merges) DESC LIMIT 1""",
-)
+#: The number of who stands, or stood at an instant, for the entity of an `id`; nothing for an id that nobody has.
+STANDS_NOW = """
+    CALL (id) {
+        MATCH (e:Entity {namespace: $namespace, id: id}) RETURN e.stands AS entity
+    }"""
+STOOD_THEN = """
+    CALL (id) {
+        MATCH (e:Entity {namespace: $namespace, id: id})
+        MATCH (e)-[merges:MERGED_INTO*0..]->(top:Entity)
+        WHERE all(m IN merges WHERE m.recorded_from <= $known_at AND coalesce(m.recorded_to, $never) > $known_at)
+        RETURN top.number AS entity ORDER BY size(merges) DESC LIMIT 1
+    }"""
+STOOD = Query("who stood for an entity at an instant", f"UNWIND [$id] AS id {STOOD_THEN} RETURN entity")
 PAGE = Query(
     "entities in the order of names",
     f"""

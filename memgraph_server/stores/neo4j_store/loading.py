@@ -37,9 +37,12 @@ LOAD = Query(
     {_LOCK}
     CALL () {{
         UNWIND $names AS name
-        MATCH (e:Entity {{namespace: $namespace, normalized: name}})
-        WITH e
-        MATCH (s:Entity {{namespace: $namespace, number: e.stands}})
+        CALL (name) {{
+            MATCH (e:Entity {{namespace: $namespace, normalized: name}}) RETURN e, e.stands AS stands
+        }}
+        CALL (stands) {{
+            MATCH (s:Entity {{namespace: $namespace, number: stands}}) RETURN s
+        }}
         RETURN collect([e.normalized, e.number, e.type, s.number, s.id, s.name]) AS names
     }}
     CALL () {{
@@ -53,11 +56,15 @@ LOAD = Query(
     }}
     CALL () {{
         UNWIND $keys AS key
-        MATCH (h:Entity {{namespace: $namespace, normalized: key.head}})
-        WITH key, h
-        MATCH (t:Entity {{namespace: $namespace, normalized: key.tail}})
-        WITH key, h, t
-        MATCH (r:Triple {{namespace: $namespace, head: h.stands, relation: key.relation, tail: t.stands}})
+        CALL (key) {{
+            MATCH (h:Entity {{namespace: $namespace, normalized: key.head}}) RETURN h.stands AS head
+        }}
+        CALL (key) {{
+            MATCH (t:Entity {{namespace: $namespace, normalized: key.tail}}) RETURN t.stands AS tail
+        }}
+        CALL (key, head, tail) {{
+            MATCH (r:Triple {{namespace: $namespace, head: head, relation: key.relation, tail: tail}}) RETURN r
+        }}
         RETURN collect([r.head, r.relation, r.tail, r.number, r.embedder <> '']) AS triples
     }}
     CALL () {{

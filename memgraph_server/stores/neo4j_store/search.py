@@ -10,12 +10,10 @@ import numpy as np
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
 from memgraph_server.stores.neo4j_store.vectors import Space, restored, similarities
 from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
+from memgraph_server.stores.sqlite.vectors import candidates_for
 
 #: A term in more turns than this says nothing about one of them; its postings are not read.
 CEILING = 50_000
-#: Candidates of the index for one answer by the vectors themselves.
-WIDENING = 4
-
 CORPUS = Query("the corpus of a namespace", "MATCH (n:Namespace {name: $namespace}) RETURN n.turns, n.terms")
 POSTINGS = Query(
     "postings of terms",
@@ -84,7 +82,7 @@ def nearest_turns(ask: Statements, namespace: str, vector: Floats, limit: int, s
     if query is None or limit == 0:
         return []
     values = {"namespace": namespace, "embedder": space.embedder, "vector": query.tolist()}
-    stored = ask.pairs(NEAREST, **values, limit=max(limit * WIDENING, limit + 50))
+    stored = ask.pairs(NEAREST, **values, limit=candidates_for(limit))
     found = similarities(space, query, stored)
     return sorted(found.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
 

@@ -13,6 +13,7 @@ from memgraph_server.memory.facts import Entity, Intent
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Turn, TurnState
+from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.checks import (
     check_instant,
     check_limit,
@@ -36,7 +37,7 @@ from memgraph_server.stores.neo4j_store.beliefs import Beliefs
 from memgraph_server.stores.neo4j_store.connection import Statements
 from memgraph_server.stores.neo4j_store.erase import erase
 from memgraph_server.stores.neo4j_store.names import check_length
-from memgraph_server.stores.neo4j_store.neighbours import Search
+from memgraph_server.stores.neo4j_store.neighbours import Search, search_together
 from memgraph_server.stores.neo4j_store.transactions import Transactions, check_namespace
 from memgraph_server.stores.neo4j_store.vectors import turn_embedding
 from memgraph_server.stores.port import (
@@ -306,23 +307,23 @@ class Neo4jStore(Transactions):
         check_limit(limit)
 
         def read(ask: Statements) -> list[Neighbour]:
-            entity = _standing(ask, namespace, entity_id, as_of)
             asked = Search(ask, namespace, self._space, as_of, minimum_confidence, intents)
-            return [] if entity in (None, _NOBODY) else asked.around(entity, vector, limit)
+            return asked.around([entity_id], vector, limit)[0]
 
         return self._read(namespace, read)
 
     def facts_between(
         self, namespace: str, head: str, relations: Sequence[str], *, as_of: AsOf, limit: int, reverse: bool = False
     ) -> list[Neighbour]:
-        check_limit(limit)
+        asked = Between(head, tuple(relations), as_of, limit, reverse)
+        return self.facts_about(namespace, [asked], vector=None)[0]
 
-        def read(ask: Statements) -> list[Neighbour]:
-            entity = _standing(ask, namespace, head, as_of)
-            asked = Search(ask, namespace, self._space, as_of)
-            return [] if entity in (None, _NOBODY) else asked.between(entity, relations, limit, reverse)
-
-        return self._read(namespace, read)
+    def facts_about(
+        self, namespace: str, asked: Sequence[Around | Between], *, vector: Floats | None
+    ) -> list[list[Neighbour]]:
+        for each in asked:
+            check_limit(each.limit)
+        return self._read(namespace, lambda ask: search_together(ask, namespace, self._space, asked, vector))
 
     def search_facts(
         self, namespace: str, vector: Floats, *, as_of: AsOf, minimum_confidence: float, limit: int

@@ -16,6 +16,7 @@ from memgraph_server.memory.facts import Entity, Intent
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Turn
+from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.checks import check_instant, check_limit, check_name, check_texts, check_turn
 from memgraph_server.stores.cursor import listed, read_cursor, write_cursor
 from memgraph_server.stores.port import (
@@ -316,6 +317,12 @@ class SqliteStore:
             entity = self._standing(connection, number, head, as_of)
             asked = Search(connection, number, self._space, self._indexes, as_of)
             return asked.between(entity or namespaces.NOWHERE, relations, check_limit(limit), reverse)
+
+    def facts_about(
+        self, namespace: str, asked: Sequence[Around | Between], *, vector: Floats | None
+    ) -> list[list[Neighbour]]:
+        with self.snapshot(namespace):
+            return [each.alone(self, namespace, vector) for each in asked]
 
     def search_facts(
         self, namespace: str, vector: Floats, *, as_of: AsOf, minimum_confidence: float, limit: int

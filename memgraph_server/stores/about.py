@@ -1,0 +1,56 @@
+"""What a step of a search asks about many entities at once (`GraphStore.facts_about`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memgraph_server.stores.port import AsOf, Floats, GraphStore, Neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What `neighbours` is asked of one entity, for facts of any intent."""
+
+    entity_id: str
+    as_of: AsOf
+    minimum_confidence: float
+    limit: int
+
+    def alike(self) -> tuple[object, ...]:
+        """The same for what differs by the entity only."""
+        return ("around", self.as_of, self.minimum_confidence, self.limit)
+
+    def alone(self, store: GraphStore, namespace: str, vector: Floats | None) -> list[Neighbour]:
+        """The answer by the verb for one."""
+        return store.neighbours(
+            namespace,
+            self.entity_id,
+            vector=vector,
+            as_of=self.as_of,
+            minimum_confidence=self.minimum_confidence,
+            intents=None,
+            limit=self.limit,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """What `facts_between` is asked of one entity."""
+
+    head: str
+    relations: tuple[str, ...]
+    as_of: AsOf
+    limit: int
+    reverse: bool = False
+
+    def alike(self) -> tuple[object, ...]:
+        """The same for what differs by the entity and its relations only."""
+        return ("between", self.as_of, self.limit, self.reverse)
+
+    def alone(self, store: GraphStore, namespace: str, vector: Floats | None) -> list[Neighbour]:  # noqa: ARG002
+        """The answer by the verb for one; no vector has a say in it."""
+        return store.facts_between(
+            namespace, self.head, self.relations, as_of=self.as_of, limit=self.limit, reverse=self.reverse
+        )
