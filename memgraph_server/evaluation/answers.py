@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -44,14 +44,15 @@ from memgraph_server.evaluation.token_f1 import token_f1
 from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
 from memgraph_server.language.language_model.answering import without_marks
 from memgraph_server.language.language_model.spending import Meter
-from memgraph_server.language.port import ModelRole, Usage
-from memgraph_server.memory.turns import Turn
+from memgraph_server.language.port import ModelRole
 from memgraph_server.settings import Settings
 from memgraph_server.wiring import Services
 
 #: Tokens that the answering model reads at most, where nobody says otherwise.
 CONTEXT = 100_000
 BUDGET = 2048
+#: Questions that are answered before any of them is graded; as many are lost where a run ends early.
+_ROUND = 16
 #: So many answers in a row that an endpoint did not give end the run.
 _PATIENCE = 3
 
@@ -154,7 +155,8 @@ class _Run:
 
     def all(self, conversations: Sequence[Conversation], *, kept: bool, progress: Progress) -> ModelUnavailable | None:
         """Why it ended early; None where it did not."""
-        bar = progress.add_task("questions", total=sum(len(each.probes) for each in conversations))
+        questions = sum(len(each.probes) for each in conversations)
+        bar = progress.add_task("answers, then grades", total=4 * questions)
         for conversation in conversations:
             if self._stopped is None:
                 self._conversation(conversation, kept=kept, tick=lambda: progress.advance(bar))
@@ -169,73 +171,78 @@ class _Run:
             if not ready:
                 self.seconds += pipeline.ingest(said)
                 self.turns += len(said)
-            self._ask(conversation, pipeline, probes, tick)
+            for start in range(0, len(probes), _ROUND):
+                self._ask(conversation, pipeline, probes[start : start + _ROUND], tick)
 
     def _ask(
         self, conversation: Conversation, pipeline: Pipeline, probes: Sequence[Probe], tick: Callable[[], None]
     ) -> None:
-        def one(probe: Probe) -> Asked | None:
-            if self._stopped is not None:
-                return None
-            found = self._question(conversation, pipeline, probe)
-            tick()
-            return found
+        """All from the memory, then all from the conversation, then all graded: an endpoint that keeps the beginning of
+        its last prompt reads the instructions once a phase."""
 
-        with ThreadPoolExecutor(self.services.settings.llm_concurrency, "questions") as pool:
-            self.asked += [found for found in pool.map(one, probes) if found is not None]
-
-    def _question(self, conversation: Conversation, pipeline: Pipeline, probe: Probe) -> Asked:
-        question = pipeline.question(probe, self.plan.budget)
-
-        def by_memory() -> Answer:
+        def memory(probe: Probe) -> Answer:
+            question = pipeline.question(probe, self.plan.budget)
             found = answering.answer(self.services, pipeline.namespace, question, None)
             returned(found.evidence, self.plan.budget, conversation)
             return found
 
-        seen = conversation.turns[: probe.sees]
-        return Asked(
-            conversation.id,
-            probe,
-            {
-                MEMORY: self._reply(probe, seen, by_memory),
-                FULL_CONTEXT: self._reply(probe, seen, lambda: self.full.answer(seen, probe, question)),
-            },
-        )
+        def full(probe: Probe) -> Answer:
+            question = pipeline.question(probe, self.plan.budget)
+            return self.full.answer(conversation.turns[: probe.sees], probe, question)
 
-    def _reply(self, probe: Probe, seen: Sequence[Turn], ask: Callable[[], Answer]) -> Reply:
-        """The answer with all that is said of it."""
+        with ThreadPoolExecutor(self.services.settings.llm_concurrency, "questions") as pool:
+            answers = [
+                (system, list(pool.map(lambda probe, way=way: self._reply(probe, way, tick), probes)))
+                for system, way in ((MEMORY, memory), (FULL_CONTEXT, full))
+            ]
+            graded = {
+                system: list(pool.map(lambda probe, reply: self._graded(probe, reply, tick), probes, replies))
+                for system, replies in answers
+            }
+        for place, probe in enumerate(probes):
+            replies = {system: reply for system, found in graded.items() if (reply := found[place]) is not None}
+            if len(replies) == len(graded):
+                self.asked.append(Asked(conversation.id, probe, replies))
+
+    def _reply(self, probe: Probe, ask: Callable[[Probe], Answer], tick: Callable[[], None]) -> Reply | None:
+        """Not graded yet; None where the run has ended before."""
+        if self._stopped is not None:
+            return None
         began = time.perf_counter()
         try:
-            found = ask()
+            found = ask(probe)
         except (ModelUnavailable, UnusableReply) as error:
             self._note(error)
             return Reply(failed=error.message, seconds=time.perf_counter() - began)
+        finally:
+            tick()
         self._note(None)
-        seconds = time.perf_counter() - began
-        verdicts, grading = self._verdicts(probe, found)
         text = "" if found.abstained else without_marks(found.text)
         return Reply(
             text=found.text,
             abstained=found.abstained,
             f1=token_f1(text, probe.answer, probe.category) if probe.answerable else float(found.abstained),
-            verdicts=verdicts,
             usage=found.usage,
-            grading=grading,
             turns=len(found.evidence.turns),
-            of_turns=len(seen),
+            of_turns=probe.sees,
             answerability=found.evidence.answerability,
-            seconds=seconds,
+            seconds=time.perf_counter() - began,
         )
 
-    def _verdicts(self, probe: Probe, answer: Answer) -> tuple[Mapping[str, bool | None], Usage]:
-        if not probe.answerable:
-            return {}, Usage()
-        if answer.abstained:
-            return {judge.name: False for judge in self.judges}, Usage()
+    def _graded(self, probe: Probe, reply: Reply | None, tick: Callable[[], None]) -> Reply | None:
+        """What needs no judge has none: an abstention, and a question that cannot be answered."""
+        tick()
+        if reply is None or reply.failed or not probe.answerable:
+            return reply
+        if reply.abstained:
+            return replace(reply, verdicts={judge.name: False for judge in self.judges})
         meter = Meter()
-        return {judge.name: self._verdict(judge, probe, answer.text, meter) for judge in self.judges}, meter.usage
+        verdicts = {judge.name: self._verdict(judge, probe, reply.text, meter) for judge in self.judges}
+        return replace(reply, verdicts=verdicts, grading=meter.usage)
 
     def _verdict(self, judge: Judge, probe: Probe, text: str, meter: Meter) -> bool | None:
+        if self._stopped is not None:
+            return None
         try:
             found = judge.grade(probe, text, meter)
         except ModelUnavailable as error:

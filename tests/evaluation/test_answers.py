@@ -202,7 +202,7 @@ def test_an_endpoint_that_stays_away_ends_the_run_and_what_was_measured_is_kept(
     with pytest.raises(ModelUnavailable):
         evaluate_answers(FILE, settings=settings(script, llm_concurrency=1), plan=plan, json_path=out)
     result = json.loads(out.read_text("utf-8"))
-    assert 2 <= result["questions"] < 9
+    assert result["questions"] == 1, "the first round, of the question that is asked after the first session"
     assert "does not answer" in result["ended_early"]
     assert result["systems"]["memory"]["f1"]["all"] > 0
 
