@@ -26,6 +26,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import neo4j
+
 from memgraph_server import wiring
 from memgraph_server.actions.ask import ask
 from memgraph_server.actions.read_turns import Reader, read_lease
@@ -71,7 +73,10 @@ def main() -> None:
     parser.add_argument("--environment", type=Path, default=Path(tempfile.gettempdir()) / "beside-graphiti")
     options = parser.parse_args()
     url = started()
-    theirs = their_side(python_of(options.environment), url, options.facts, options.turns)
+    python = python_of(options.environment)
+    bare(url)
+    theirs = their_side(python, url, options.facts, options.turns)
+    bare(url)
     ours = our_side(url, options.facts, options.turns)
     present("Beside Graphiti", figures(ours, theirs), options.json, graphiti=GRAPHITI[0], turns=options.turns)
 
@@ -79,6 +84,17 @@ def main() -> None:
 def started() -> str:
     done = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, check=True)
     return done.stdout.split()[-1]
+
+
+def bare(url: str) -> None:
+    """No data, constraints or indexes: both sides label nodes Entity, and neither is to keep the other's indexes
+    of them."""
+    with neo4j.GraphDatabase.driver(url, auth=("neo4j", PASSWORD)) as driver, driver.session() as session:
+        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
+        for (name,) in session.run("SHOW CONSTRAINTS YIELD name").values():
+            session.run(f"DROP CONSTRAINT `{name}`").consume()
+        for (name,) in session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name").values():
+            session.run(f"DROP INDEX `{name}`").consume()
 
 
 def python_of(environment: Path) -> Path:
