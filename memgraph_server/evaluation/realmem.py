@@ -5,6 +5,7 @@ Facts about the files that the reader deals with:
   of one day as in the file; turns are put a second apart from midnight UTC;
 - a query is a user turn with `is_query`; the assistant's turn after it names its evidence (`memory_session_uuids`);
 - only sessions before the query's own may be used: a query with evidence elsewhere is left out (424 of 432 remain);
+- one turn of the assistant is empty: nothing was said, and nothing is stored;
 - users are called "User": the person's own name, from the file's metadata, says more.
 """
 
@@ -58,13 +59,15 @@ def _turns(session: Mapping[str, Any], person: str) -> Iterator[Turn]:
     uuid = required(session, "session_uuid", "session")
     starts = day_instant(session["current_time"])
     for position, said in enumerate(session["dialogue_turns"]):
+        if not (text := required(said, "content", f"session {uuid}")).strip():
+            continue
         role = _ROLES.get(said["speaker"], Role.USER)
         yield Turn(
             id=f"{uuid}:{position}",
             session_id=uuid,
             role=role,
             speaker=person if role is Role.USER else str(said["speaker"]),
-            text=required(said, "content", f"session {uuid}"),
+            text=text,
             at=starts + position * _SECOND,
             position=position,
         )

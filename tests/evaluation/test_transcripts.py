@@ -129,6 +129,7 @@ def test_the_realmem_personas_have_424_queries_with_evidence_before_them() -> No
     found = read_conversations(REALMEM)
     assert sum(len(conversation.probes) for conversation in found) == 424
     for conversation in found:
+        assert all(turn.text.strip() for turn in conversation.turns)  # what is empty cannot be stored
         for probe in conversation.probes:
             before = {turn.session_id for turn in conversation.turns[: probe.sees]}
             assert probe.evidence_sessions <= before
@@ -156,7 +157,7 @@ def realmem_file() -> dict[str, Any]:
             {
                 "session_uuid": "early",
                 "current_time": "2025-12-31 (Wednesday)",
-                "dialogue_turns": [said("User", "I painted the hall."), said("Assistant", "Good.")],
+                "dialogue_turns": [said("User", "I painted the hall."), said("Assistant", "Good."), said("User", " ")],
             },
         ],
     }
