@@ -64,6 +64,7 @@ def main() -> None:
     store = open_store(url)
     emptied(store)
     one, several = (workers_speed(url, store, count) for count in (1, options.workers))
+    print(f"{one:.1f} turns a second by one worker, {several:.1f} by {options.workers}", flush=True)
     sizes = growth(url, store, sorted(options.facts), options.samples)
     store.close()
     rows = [
@@ -94,6 +95,7 @@ def growth(url: str, store: Neo4jStore, sizes: list[int], samples: int) -> dict[
             there = size
             print(f"{size:,} facts after {time.perf_counter() - began:.0f} s", flush=True)
             found[size] = at_size(services, store, vectors, size, samples)
+            print(found[size], flush=True)
     finally:
         services.close()
     return found

@@ -15,7 +15,8 @@ from memgraph_server.actions.ask import ask
 from memgraph_server.errors import Conflict, MemgraphServerError, StoreUnavailable
 from memgraph_server.memory.interval import instant
 from memgraph_server.retrieval.evidence import Question
-from memgraph_server.stores.neo4j_store import Neo4jStore, Target
+from memgraph_server.stores.neo4j_store import Neo4jStore, Target, erase
+from memgraph_server.stores.neo4j_store.connection import Query
 from memgraph_server.stores.records import Record, from_line, to_line
 from memgraph_server.stores.sqlite import SqliteStore
 from memgraph_server.wiring import Services
@@ -142,7 +143,7 @@ def test_a_load_that_was_cut_off_is_seen_by_nobody_and_goes_on_where_it_stopped(
             verb()
     assert list(large.namespaces()) == []
     assert large.lease("w", now=NOW + 10**9, seconds=1, limit=1) is None
-    assert large.check() == ["'n': its import was cut off"]
+    assert large.check() == ["'n': its import or its erasure was cut off"]
     other = [*records[:5], dataclasses.replace(records[5], text="other"), *records[6:]]  # type: ignore[call-arg, type-var]
     with pytest.raises(Conflict, match="erase the namespace first"):
         large.load("n", other)
@@ -155,6 +156,35 @@ def test_a_load_that_was_cut_off_is_seen_by_nobody_and_goes_on_where_it_stopped(
     assert large.check() == []
     assert large.lease("w", now=NOW + 10**9, seconds=1, limit=1) is not None
     source.close()
+
+
+def test_a_large_namespace_is_erased_in_parts_and_one_that_was_cut_off_is_seen_by_nobody(
+    large: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erase, "AT_ONCE", 50)
+    large.append_turns("n", [turn(f"t{i}", f"Hello {i}") for i in range(120)], job_id="j", now=NOW)
+    tell(large, "n", *(claim("Hub", "knows", f"x{i}", NOW + i) for i in range(120)))
+    tell(large, "other", claim("Ann", "likes", "tea"))
+    sent: list[str] = []
+
+    def cut(query: Query, _: object) -> None:
+        sent.append(query.name)
+        if sent.count("erase nodes of the label Triple") == 2:
+            raise OSError("the process dies")
+
+    large.connection.watch = cut
+    with pytest.raises(OSError, match="dies"):
+        large.erase("n", now=NOW)
+    large.connection.watch = None
+    for verb in (lambda: large.turns("n", ["t1"]), lambda: tell(large, "n", claim("Ann", "likes", "cake"))):
+        with pytest.raises(StoreUnavailable, match="erased"):
+            verb()
+    assert large.check() == ["'n': its import or its erasure was cut off"]
+    receipt = large.erase("n", now=NOW)
+    assert (receipt["turns"], receipt["triples"], receipt["entities"], receipt["facts"]) == (120, 70, 121, 0)
+    assert large.check() == []
+    assert list(large.namespaces()) == ["other"]
+    assert set(large.erase("n", now=NOW).values()) == {0}
 
 
 def test_what_was_loaded_in_part_can_be_erased(large: Neo4jStore, tmp_path: Path) -> None:

@@ -54,10 +54,14 @@ class Query:
     All its parameters are sent as the parts of one map. Neo4j plans a statement anew for every combination of the types
     of its parameters, and counts lists and texts of different lengths as such: twenty lists, each empty or not, would
     be a million plans of one statement.
+
+    `listed`: it returns one list of all its rows. A record costs the driver and the server forty microseconds, as much
+    as to find what is in it, so that whatever may have a hundred rows, and not a million, comes as one record.
     """
 
     name: str
     text: str
+    listed: bool = False
     sent: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,8 @@ class Statements:
     def __call__(self, query: Query, **values: Any) -> list[Row]:
         if self._watch is not None:
             self._watch(query, values)
-        return [record.values() for record in self._transaction.run(query.sent, given=values)]
+        rows = [record.values() for record in self._transaction.run(query.sent, given=values)]
+        return rows[0][0] if query.listed else rows
 
     def pairs(self, query: Query, **values: Any) -> dict[Any, Any]:
         """Of a query with two columns: the first to the second."""
@@ -181,9 +186,9 @@ class Connection:
 
 
 def being_loaded(namespace: str) -> StoreUnavailable:
-    """What every verb but `load` and `erase` answers until a load is complete (moving.py)."""
+    """What every verb but `load` and `erase` answers until either is complete (moving.py, erase.py)."""
     return StoreUnavailable(
-        f"the namespace {namespace!r} is being imported, or an import was cut off: run it again, or erase the namespace"
+        f"the namespace {namespace!r} is being imported or erased, or that was cut off: run it again, or erase it"
     )
 
 

@@ -58,7 +58,8 @@ TRIPLES = Query(
     """
     UNWIND $triples AS ends
     MATCH (t:Triple {namespace: $namespace, head: ends[0], relation: ends[1], tail: ends[2]})
-    RETURN t.head, t.relation, t.tail, t.number, t.embedder <> ''""",
+    RETURN collect([t.head, t.relation, t.tail, t.number, t.embedder <> ''])""",
+    listed=True,
 )
 TRIPLE_VECTOR = Query(
     "a triple's vector",
@@ -70,7 +71,8 @@ ENTITIES = Query(
     "entities by number",
     """
     UNWIND $numbers AS number
-    MATCH (e:Entity {namespace: $namespace, number: number}) RETURN e.number, e.id, e.name""",
+    MATCH (e:Entity {namespace: $namespace, number: number}) RETURN collect([e.number, e.id, e.name])""",
+    listed=True,
 )
 
 

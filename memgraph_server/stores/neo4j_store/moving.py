@@ -85,7 +85,8 @@ NAMED = Query(
     "entities by id",
     """
     UNWIND $ids AS id
-    MATCH (e:Entity {namespace: $namespace, id: id}) RETURN e.id, e.number, e.name""",
+    MATCH (e:Entity {namespace: $namespace, id: id}) RETURN collect([e.id, e.number, e.name])""",
+    listed=True,
 )
 UNDONE_MERGE = Query(
     "record a merge that was undone",
@@ -136,7 +137,8 @@ STORE = Query(
 CARDINALITIES_IN = Query("load cardinalities", "UNWIND $rows AS row CREATE (c:Cardinality) SET c = row")
 HANDLES = Query(
     "handles of a job's turns",
-    "UNWIND $turns AS id MATCH (t:Turn {namespace: $namespace, id: id}) RETURN t.id, t.handle",
+    "UNWIND $turns AS id MATCH (t:Turn {namespace: $namespace, id: id}) RETURN collect([t.id, t.handle])",
+    listed=True,
 )
 JOBS_IN = Query("load jobs", "UNWIND $rows AS row CREATE (j:Job) SET j = row")
 

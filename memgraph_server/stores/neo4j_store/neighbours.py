@@ -67,7 +67,9 @@ def _search(where: str) -> str:
         ) SCORE AS score"""
 
 
-NEAREST = Query("the nearest triples of a namespace", f"{_search('')} RETURN r.number, r.pooled")
+NEAREST = Query(
+    "the nearest triples of a namespace", f"{_search('')} RETURN collect([r.number, r.pooled])", listed=True
+)
 _HUBS = f"""
     CALL (entity, hub) {{
         UNWIND CASE WHEN hub THEN [entity] ELSE [] END AS end
@@ -115,7 +117,7 @@ LATEST_TRIPLES = Query(
 _SUPPORTED = f"""
         WITH place, h, f, t, coalesce($known_at, $never - 1) AS seen
         {SUPPORTS}
-        RETURN {COLUMNS}, supports, place"""
+        RETURN collect([{COLUMNS}, supports, place])"""
 
 
 def _facts(name: str, held: str) -> Query:
@@ -130,6 +132,7 @@ def _facts(name: str, held: str) -> Query:
             RETURN h, f, t
         }}
         {_SUPPORTED}""",
+        listed=True,
     )
 
 
@@ -153,6 +156,7 @@ def _related(name: str, stands: str, matched: str) -> Query:
             RETURN h, f, t ORDER BY f.valid_from DESC, f.version DESC LIMIT $limit
         }}
         {_SUPPORTED}""",
+        listed=True,
     )
 
 

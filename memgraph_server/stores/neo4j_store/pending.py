@@ -7,11 +7,11 @@ which they need each other: entities before what is about them, stakes taken awa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from typing import Any
 
 from memgraph_server.stores.neo4j_store.connection import Query, Statements
-from memgraph_server.stores.port import Applied
+from memgraph_server.stores.port import Applied, Cost
 
 Rows = list[dict[str, Any]]
 
@@ -90,7 +90,7 @@ WRITE_OUTCOME = Query(
     {_PARTS}
     WITH n
     MATCH (t:Turn {{namespace: $namespace, id: $turn}})
-    SET t.state = 'done', t.attempts = t.attempts + 1, t.reason = null
+    SET t.state = 'done', t.attempts = t.attempts + 1, t.reason = null, t.cost = $cost
     WITH t
     CALL (t) {{
         UNWIND $mentions AS number MATCH (e:Entity {{namespace: $namespace, number: number}})
@@ -146,9 +146,10 @@ class Pending:
             self._clear()
 
     def send_outcome(
-        self, ask: Statements, turn: str, mentions: list[int], vectors: Rows, lease: str | None
+        self, ask: Statements, turn: str, mentions: list[int], vectors: Rows, *, lease: str | None, cost: Cost
     ) -> Applied:
-        row = ask.one(WRITE_OUTCOME, **self._values(), turn=turn, mentions=mentions, vectors=vectors, lease=lease)
+        given = {"turn": turn, "mentions": mentions, "vectors": vectors, "lease": lease}
+        row = ask.one(WRITE_OUTCOME, **self._values(), **given, cost=list(astuple(cost)) if cost.calls else None)
         self._clear()
         return Applied.LAST if row is not None and row[0] else Applied.MORE
 

@@ -21,9 +21,9 @@ from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import TurnState
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
 from memgraph_server.stores.neo4j_store.turns import TURN, read_turn
-from memgraph_server.stores.port import CONTEXT, Lease, Readiness, TurnStatus
+from memgraph_server.stores.port import CONTEXT, Cost, Lease, Readiness, TurnStatus
 
-_STATUS = "t.id, t.state, t.attempts, t.reason, t.recorded_at, t.handle"
+_STATUS = "t.id, t.state, t.attempts, t.reason, t.recorded_at, t.handle, t.cost"
 _FREE = "coalesce(s.lease_until, $now) <= $now"
 
 DUE = Query(
@@ -193,8 +193,8 @@ def dead_turns(ask: Statements, namespace: str, limit: int, after: int) -> tuple
 
 
 def _status(row: Row) -> TurnStatus:
-    turn_id, state, attempts, reason, recorded_at, _ = row
-    return TurnStatus(turn_id, TurnState(state), attempts, reason, recorded_at)
+    turn_id, state, attempts, reason, recorded_at, _, cost = row
+    return TurnStatus(turn_id, TurnState(state), attempts, reason, recorded_at, Cost(*(cost or ())))
 
 
 def readiness(ask: Statements, namespace: str | None, embedder: str | None, version: int) -> Readiness:

@@ -35,19 +35,21 @@ NEAREST = Query(
         VECTOR INDEX turn_embedding FOR $vector
         WHERE t.namespace = $namespace AND t.embedder = $embedder LIMIT $limit
     ) SCORE AS score
-    RETURN t.handle, t.pooled""",
+    RETURN collect([t.handle, t.pooled])""",
+    listed=True,
 )
 _CARDS = """
     UNWIND $handles AS handle
     MATCH (t:Turn {namespace: $namespace, handle: handle})
     OPTIONAL MATCH (before:Turn)-[:NEXT]->(t)
     OPTIONAL MATCH (t)-[:NEXT]->(after:Turn)
-    RETURN t.handle, t.id, t.session, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
-        before.handle, after.handle"""
-CARDS = Query("cards of turns", _CARDS)
+    RETURN collect([t.handle, t.id, t.session, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length,
+        t.characters, before.handle, after.handle"""
+CARDS = Query("cards of turns", f"{_CARDS}])", listed=True)
 CARDS_WITH_VECTORS = Query(
     "cards of turns with their vectors",
-    f"{_CARDS}, CASE WHEN t.embedder = $embedder THEN [t.pooled, t.token_bits, t.pieces] END",
+    f"{_CARDS}, CASE WHEN t.embedder = $embedder THEN [t.pooled, t.token_bits, t.pieces] END])",
+    listed=True,
 )
 
 

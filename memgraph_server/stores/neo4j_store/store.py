@@ -141,7 +141,7 @@ class Neo4jStore(Transactions):
         mentions = list(dict.fromkeys(beliefs.name_all(outcome.mentions)))
         vectors = turn_embedding(self._space, outcome.vectors)
         embedded = [] if vectors is None else [vectors]
-        return beliefs.pending.send_outcome(ask, outcome.turn_id, mentions, embedded, lease)
+        return beliefs.pending.send_outcome(ask, outcome.turn_id, mentions, embedded, lease=lease, cost=outcome.cost)
 
     def fail_turn(
         self,
@@ -381,7 +381,7 @@ class Neo4jStore(Transactions):
         check_namespace(namespace)
         self.connection.accept(schema.accept)
         self._whole.discard(namespace)
-        return self.connection.writing(lambda ask: erase(ask, namespace))
+        return erase(self.connection, namespace)
 
     def readiness(self, namespace: str) -> Readiness:
         embedder, version = self._space.embedder, schema.version()
@@ -394,7 +394,7 @@ class Neo4jStore(Transactions):
 
     def check(self) -> list[str]:
         cut_off = self._any(lambda ask: ask(maintenance.CUT_OFF))
-        found = [f"{name!r}: its import was cut off" for (name,) in cut_off]
+        found = [f"{name!r}: its import or its erasure was cut off" for (name,) in cut_off]
         for name in self.namespaces():
             found += self._any(lambda ask, name=name: maintenance.problems(ask, name))  # type: ignore[misc]
         return found

@@ -17,7 +17,7 @@ from memgraph_server.errors import Conflict, NotFound
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, being_loaded
-from memgraph_server.stores.port import Job, StoredTurns
+from memgraph_server.stores.port import Cost, Job, StoredTurns
 from memgraph_server.stores.sqlite.turns import Prepared, content, prepare
 
 __all__ = ["Prepared", "prepare"]
@@ -84,7 +84,7 @@ _JOB = """
     RETURN j.id, j.created_at, COLLECT {
         UNWIND range(0, size(j.turns) - 1) AS place
         MATCH (t:Turn {namespace: $namespace, handle: j.turns[place]})
-        WITH place, t ORDER BY place RETURN [t.id, t.state, t.reason]
+        WITH place, t ORDER BY place RETURN [t.id, t.state, t.reason, t.cost]
     }"""
 STORE = Query(
     "store turns, their postings, their place in their sessions, and their job",
@@ -110,7 +110,9 @@ FETCH = Query(
     f"""
     UNWIND range(0, size($turns) - 1) AS place
     MATCH (t:Turn {{namespace: $namespace, id: $turns[place]}})
-    RETURN {TURN} ORDER BY place""",
+    WITH t ORDER BY place
+    RETURN collect([{TURN}])""",
+    listed=True,
 )
 PREVIOUS = Query(
     "the turns just before one in its session",
@@ -128,7 +130,8 @@ HANDLES = Query(
     "handles of turns",
     """
     UNWIND $turns AS id
-    MATCH (t:Turn {namespace: $namespace, id: id}) RETURN t.id, t.handle""",
+    MATCH (t:Turn {namespace: $namespace, id: id}) RETURN collect([t.id, t.handle])""",
+    listed=True,
 )
 
 
@@ -262,10 +265,12 @@ def job(ask: Statements, namespace: str, job_id: str) -> Job:
 def _progress(row: Row) -> tuple[Job, list[str]]:
     """The job and its turns' ids."""
     job_id, created_at, members = row
-    states = Counter(state for _, state, _ in members)
-    reasons = {turn_id: reason for turn_id, state, reason in members if state == "dead"}
-    progress = Job(job_id, len(members), states["done"], states["dead"], created_at, reasons)
-    return progress, [turn_id for turn_id, _, _ in members]
+    states = Counter(state for _, state, *_ in members)
+    reasons = {turn_id: reason for turn_id, state, reason, _ in members if state == "dead"}
+    costs = [cost for *_, cost in members if cost]
+    cost = Cost(*(sum(each) for each in zip(*costs, strict=True)))
+    progress = Job(job_id, len(members), states["done"], states["dead"], created_at, reasons, cost)
+    return progress, [turn_id for turn_id, *_ in members]
 
 
 def fetch(ask: Statements, namespace: str, turn_ids: Sequence[str]) -> list[Turn]:
