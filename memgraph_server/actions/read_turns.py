@@ -25,7 +25,7 @@ from memgraph_server.language.port import Embedder, Encoding, Extraction, Extrac
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.turns import Role, Turn
-from memgraph_server.stores.port import CONTEXT, Applied, GraphStore, Lease, TurnOutcome, TurnVectors
+from memgraph_server.stores.port import CONTEXT, Applied, Cost, GraphStore, Lease, TurnOutcome, TurnVectors
 
 #: Turns parsed and embedded together, and their characters; small, so that the first facts are there soon, overlap
 #: begins early, and whoever stops the worker waits a moment only.
@@ -261,6 +261,7 @@ def outcomes(
             mentions=extraction.mentions,
             vectors=vectors_of(encoding),
             triple_vectors={text: by_text[text] for text in triple_texts(extraction)},
+            cost=Cost(extraction.usage.calls, extraction.usage.prompt_tokens, extraction.usage.completion_tokens),
         )
         for item, extraction, encoding in zip(turns, extractions, encodings[: len(turns)], strict=True)
     ]

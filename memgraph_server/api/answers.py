@@ -11,15 +11,33 @@ from memgraph_server.actions.store_turns import Accepted
 from memgraph_server.memory.facts import Assertion, Entity
 from memgraph_server.memory.interval import Instant, isoformat
 from memgraph_server.memory.turns import Turn
-from memgraph_server.stores.port import AssertionView, FactView, Job, TurnStatus
+from memgraph_server.stores.port import AssertionView, Cost, FactView, Job, TurnStatus
 
 
 def time_text(at: Instant | None) -> str | None:
     return isoformat(at) if at is not None else None
 
 
+class CostOut(BaseModel):
+    """What a language model took to read turns: calls that it answered, and their tokens; 0 where none reads. Replies
+    that were remembered from before, and tries that failed, are not in it."""
+
+    model_calls: int
+    model_prompt_tokens: int
+    model_completion_tokens: int
+
+    @classmethod
+    def of(cls, cost: Cost) -> CostOut:
+        return cls(
+            model_calls=cost.calls,
+            model_prompt_tokens=cost.prompt_tokens,
+            model_completion_tokens=cost.completion_tokens,
+        )
+
+
 class JobOut(BaseModel):
-    """`state`: pending until every turn is done or dead; then done, or failed where one is dead (`reasons` by turn)."""
+    """`state`: pending until every turn is done or dead; then done, or failed where one is dead (`reasons` by turn).
+    `usage`: of its turns together."""
 
     id: str
     state: str
@@ -29,13 +47,14 @@ class JobOut(BaseModel):
     pending: int
     created_at: str
     reasons: dict[str, str]
+    usage: CostOut
 
     @classmethod
     def of(cls, job: Job) -> JobOut:
         state = "pending" if job.pending else "failed" if job.dead else "done"
         return cls(
             id=job.id, state=state, total=job.total, done=job.done, dead=job.dead, pending=job.pending,
-            created_at=isoformat(job.created_at), reasons=dict(job.reasons),
+            created_at=isoformat(job.created_at), reasons=dict(job.reasons), usage=CostOut.of(job.cost),
         )  # fmt: skip
 
 
@@ -79,12 +98,13 @@ class TurnOut(BaseModel):
 
 
 class TurnDetailOut(TurnOut):
-    """With how far its reading is: pending, done or dead (and why)."""
+    """With how far its reading is: pending, done or dead (and why), and what that cost."""
 
     state: str
     attempts: int
     reason: str | None
     recorded_at: str
+    usage: CostOut
 
     @classmethod
     def with_status(cls, turn: Turn, status: TurnStatus) -> TurnDetailOut:
@@ -94,6 +114,7 @@ class TurnDetailOut(TurnOut):
             attempts=status.attempts,
             reason=status.reason,
             recorded_at=isoformat(status.recorded_at),
+            usage=CostOut.of(status.cost),
         )
 
 

@@ -43,8 +43,17 @@ class AsOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a language model took to read turns: calls that were answered, and their tokens. Not moved by `dump`."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
-    """Progress of one call that stored turns. `reasons` maps dead turn ids to why."""
+    """Progress of one call that stored turns. `reasons` maps dead turn ids to why; `cost`: of its turns together."""
 
     id: str
     total: int
@@ -52,6 +61,7 @@ class Job:
     dead: int
     created_at: Instant
     reasons: Mapping[str, str]
+    cost: Cost = Cost()
 
     @property
     def pending(self) -> int:
@@ -74,6 +84,7 @@ class TurnStatus:
     attempts: int
     reason: str | None
     recorded_at: Instant
+    cost: Cost = Cost()
 
 
 #: Turns before the first of a lease that come with it, for whoever reads it.
@@ -123,6 +134,7 @@ class TurnOutcome:
     mentions: tuple[tuple[str, str], ...]
     vectors: TurnVectors | None
     triple_vectors: Mapping[str, Floats]
+    cost: Cost = Cost()
 
 
 class Applied(IntEnum):

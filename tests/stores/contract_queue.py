@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memgraph_server.memory.turns import TurnState
-from memgraph_server.stores.port import CONTEXT, Applied
+from memgraph_server.stores.port import CONTEXT, Applied, Cost
 from tests.stores.material import NOW, SECOND, Store, claim, outcome, turn
 
 
@@ -129,6 +129,18 @@ class QueueContract:
         assert not store.apply_outcome("n", outcome("a", claim("Ann", "likes", "tea")), lease="stolen", now=NOW)
         assert store.resolve("n", "Ann") is None
         assert store.turn_status("n", "a").state is TurnState.PENDING
+
+    def test_what_reading_took_is_told_of_each_turn_and_of_a_call_together(self, store: Store) -> None:
+        store.append_turns("n", [turn("a"), turn("b"), turn("c")], job_id="j", now=NOW)
+        store.append_turns("n", [turn("b"), turn("d")], job_id="k", now=NOW)
+        assert store.apply_outcome("n", outcome("a", cost=Cost(1, 700, 60)), lease=None, now=NOW)
+        assert store.apply_outcome("n", outcome("b", cost=Cost(2, 900, 80)), lease=None, now=NOW)
+        assert store.apply_outcome("n", outcome("c"), lease=None, now=NOW)
+        assert not store.apply_outcome("n", outcome("a", cost=Cost(5, 5, 5)), lease=None, now=NOW)
+        costs = [store.turn_status("n", each).cost for each in "abcd"]
+        assert costs == [Cost(1, 700, 60), Cost(2, 900, 80), Cost(), Cost()]
+        assert store.job("n", "j").cost == Cost(3, 1600, 140)
+        assert store.job("n", "k").cost == Cost(2, 900, 80)
 
     def test_an_outcome_applied_twice_changes_nothing_the_second_time(self, store: Store) -> None:
         store.append_turns("n", [turn("a")], job_id="j", now=NOW)

@@ -10,7 +10,7 @@ import numpy as np
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.turns import Role, Turn
-from memgraph_server.stores.port import Floats, GraphStore, Operations, TurnOutcome, TurnVectors
+from memgraph_server.stores.port import Cost, Floats, GraphStore, Operations, TurnOutcome, TurnVectors
 
 EMBEDDER, DIMENSION = "test/1", 64
 #: 2023-11-14T22:13:20Z
@@ -68,8 +68,11 @@ def triple_vectors(*proposals: Proposal) -> dict[str, Floats]:
     return {text: vector(text) for text in texts}
 
 
-def outcome(turn_id: str, *proposals: Proposal, mentions: tuple[tuple[str, str], ...] = ()) -> TurnOutcome:
-    return TurnOutcome(turn_id, proposals, mentions, turn_vectors(turn_id), triple_vectors(*proposals))
+def outcome(
+    turn_id: str, *proposals: Proposal, mentions: tuple[tuple[str, str], ...] = (), cost: Cost | None = None
+) -> TurnOutcome:
+    vectors = turn_vectors(turn_id), triple_vectors(*proposals)
+    return TurnOutcome(turn_id, proposals, mentions, *vectors, cost=cost or Cost())
 
 
 def tell(store: Store, namespace: str, *proposals: Proposal, now: Instant = NOW) -> list[str]:

@@ -19,10 +19,10 @@ from typing import Any
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import TurnState
-from memgraph_server.stores.port import CONTEXT, Applied, Lease, Readiness, TurnStatus
+from memgraph_server.stores.port import CONTEXT, Applied, Cost, Lease, Readiness, TurnStatus
 from memgraph_server.stores.sqlite import turns
 
-_STATUS = "t.id, r.state, r.attempts, r.reason, t.recorded_at, t.handle"
+_STATUS = "t.id, r.state, r.attempts, r.reason, t.recorded_at, t.handle, r.calls, r.prompt_tokens, r.completion_tokens"
 _FROM = "reading r JOIN turn t ON t.handle = r.turn"
 #: A session is due when its first pending turn is. Which sessions: a WHERE behind it.
 SET_DUE = """
@@ -111,10 +111,12 @@ def pending_turn(connection: sqlite3.Connection, namespace: int, turn_id: str, t
     return int(handle)
 
 
-def finish(connection: sqlite3.Connection, turn: int, token: str | None) -> Applied:
-    """The turn is done; the lease under `token` is given back where that was the last of its session."""
-    query = "UPDATE reading SET state = 'done', attempts = attempts + 1, reason = NULL WHERE turn = ?"
-    connection.execute(query, (turn,))
+def finish(connection: sqlite3.Connection, turn: int, token: str | None, cost: Cost) -> Applied:
+    """The turn is done, at that cost; the lease under `token` is given back where that was the last of its session."""
+    query = """
+        UPDATE reading SET state = 'done', attempts = attempts + 1, reason = NULL, calls = ?, prompt_tokens = ?,
+            completion_tokens = ? WHERE turn = ?"""
+    connection.execute(query, (cost.calls, cost.prompt_tokens, cost.completion_tokens, turn))
     _set_due(connection, turn)
     query = """
         UPDATE session SET lease_token = NULL, lease_until = NULL
@@ -178,9 +180,9 @@ def dead_turns(
     return [_status(row) for row in rows[:limit]], last
 
 
-def _status(row: tuple[str, str, int, str | None, int, int]) -> TurnStatus:
-    turn_id, state, attempts, reason, recorded_at, _ = row
-    return TurnStatus(turn_id, TurnState(state), attempts, reason, recorded_at)
+def _status(row: tuple[Any, ...]) -> TurnStatus:
+    turn_id, state, attempts, reason, recorded_at, _, *cost = row
+    return TurnStatus(turn_id, TurnState(state), attempts, reason, recorded_at, Cost(*cost))
 
 
 def readiness(connection: sqlite3.Connection, namespace: int | None, embedder: str | None, version: int) -> Readiness:

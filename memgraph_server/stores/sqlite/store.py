@@ -168,7 +168,7 @@ class SqliteStore:
             proposals = [_of_turn(proposal, outcome.turn_id) for proposal in outcome.proposals]
             beliefs.assert_all(proposals, outcome.triple_vectors, turn=turn, mentions=outcome.mentions)
             beliefs.embed(turn, outcome.vectors)
-            return queue.finish(beliefs.connection, turn, lease)
+            return queue.finish(beliefs.connection, turn, lease, outcome.cost)
 
     def fail_turn(
         self,

@@ -16,7 +16,7 @@ from memgraph_server.errors import Conflict, NotFound
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.terms import terms
 from memgraph_server.memory.turns import Role, Turn
-from memgraph_server.stores.port import Job, StoredTurns
+from memgraph_server.stores.port import Cost, Job, StoredTurns
 from memgraph_server.stores.sqlite import namespaces
 
 _COLUMNS = "t.id, s.id, t.role, t.speaker, t.text, t.at, t.utc_offset_minutes, t.captions, t.position"
@@ -255,14 +255,18 @@ def job(connection: sqlite3.Connection, namespace: int, job_id: str) -> Job:
         raise NotFound(f"there is no job {job_id!r}")
     handle, created_at = row
     members = "job_turn m JOIN reading r ON r.turn = m.turn WHERE m.namespace = ? AND m.job = ?"
-    query = f"SELECT r.state, count(DISTINCT m.turn) FROM {members} GROUP BY r.state"  # noqa: S608  constants only
-    states = dict(connection.execute(query, (namespace, handle)))
+    query = """
+        SELECT state, count(*), sum(calls), sum(prompt_tokens), sum(completion_tokens) FROM reading
+        WHERE turn IN (SELECT turn FROM job_turn WHERE namespace = ? AND job = ?) GROUP BY state"""
+    rows = connection.execute(query, (namespace, handle)).fetchall()
+    states = {state: count for state, count, *_ in rows}
+    cost = Cost(*(sum(row[place] for row in rows) for place in (2, 3, 4)))
     query = f"""
         SELECT t.id, r.reason FROM {members.replace("WHERE", "JOIN turn t ON t.handle = m.turn WHERE")}
         AND r.state = 'dead' ORDER BY m.ordinal"""  # noqa: S608  constants only
     reasons = dict(connection.execute(query, (namespace, handle))) if states.get("dead") else {}
     done, dead = states.get("done", 0), states.get("dead", 0)
-    return Job(job_id, sum(states.values()), done, dead, created_at, reasons)
+    return Job(job_id, sum(states.values()), done, dead, created_at, reasons, cost)
 
 
 def fetch(connection: sqlite3.Connection, namespace: int, turn_ids: Sequence[str]) -> list[Turn]:

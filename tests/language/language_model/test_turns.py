@@ -161,6 +161,19 @@ def test_what_a_turn_and_a_question_cost_is_in_the_metrics(standing_in: Running,
     assert grown('calls_total{model="scripted",role="read"}') >= 1
 
 
+def test_what_a_turn_cost_is_told_with_the_turn_and_with_its_job(standing_in: Running, endpoint: Script) -> None:
+    ann = fresh(standing_in)
+    endpoint.play(in_turn(GOOD))
+    stored = ann.say("I live in Paris.", "Paris is lovely.")
+    one = {"model_calls": 1, "model_prompt_tokens": 100, "model_completion_tokens": 20}
+    assert [ann.get(f"/turns/{each}").json()["usage"] for each in stored["turns"]] == [one, one]
+    both = {name: 2 * value for name, value in one.items()}
+    assert stored["job"]["usage"] == ann.get(f"/jobs/{stored['job']['id']}").json()["usage"] == both
+    endpoint.play(in_turn(says("la la la")))
+    unread = ann.say("I live in Rome.")["turns"][0]
+    assert ann.get(f"/turns/{unread}").json()["usage"]["model_calls"] == 2, "what came to nothing was paid for too"
+
+
 def test_context_and_known_names_go_along_and_system_turns_do_not(standing_in: Running, endpoint: Script) -> None:
     ann = fresh(standing_in)
     endpoint.play(in_turn(GOOD))
