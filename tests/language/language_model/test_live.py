@@ -8,6 +8,7 @@ What is tested is the wire and what code makes of rough replies, not how good th
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections import Counter
@@ -36,12 +37,30 @@ pytestmark = [
 MOST_TURNS = int(os.environ.get("MEMGRAPH_LIVE_TURNS", "20"))
 
 
+class Dropped(logging.Handler):
+    """Hears how many of the facts that the model proposed did not hold."""
+
+    NAME = "memgraph_server.language.language_model.extraction"
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.facts = 0
+        self.log = logging.getLogger(self.NAME)
+        self.log.setLevel(logging.INFO)
+        self.log.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if isinstance(record.args, tuple) and isinstance(record.args[0], int):
+            self.facts += record.args[0]
+
+
 @dataclass
 class Session:
     server: Running
     space: Namespace
     turns: list[Turn]
     seconds: float
+    dropped: Dropped
 
     @property
     def spending(self) -> Any:
@@ -54,6 +73,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     conversation = conversations(json.loads(LOCOMO.read_text("utf-8")))[0]
     first = conversation.turns[0].session_id
     turns = [turn for turn in conversation.turns if turn.session_id == first][:MOST_TURNS]
+    dropped = Dropped()
     with running(
         tmp_path_factory.mktemp("live"),
         extractor="llm",
@@ -76,7 +96,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         while server.services.store.readiness("live").pending:
             assert time.monotonic() - began < 1800, "the turns are not read after half an hour"
             time.sleep(0.5)
-        yield Session(server, space, turns, time.monotonic() - began)
+        yield Session(server, space, turns, time.monotonic() - began, dropped)
+    dropped.log.removeHandler(dropped)
 
 
 def told(session: Session, role: str) -> str:
@@ -106,11 +127,15 @@ def test_a_session_is_read(session: Session) -> None:
     print(f"\n{len(session.turns)} turns in {session.seconds:.0f} s; extract: {told(session, 'extract')}")
     for source, turns in by_source.items():
         print(f"  {source}: facts of {len(turns)} turns, {facts[source]} assertions")
-    print(f"  troubles: {dict(troubles)}")
+    print(f"  {session.dropped.facts} proposed facts dropped; troubles: {dict(troubles)}")
+    costs = [session.space.get(f"/turns/{turn.id}").json()["usage"] for turn in session.turns]
+    means = {name: sum(cost[name] for cost in costs) / len(costs) for name in costs[0]}
+    print(f"  a turn: {means}, {session.seconds / len(session.turns):.0f} s")
     for turn in session.turns:
         lines = [line_of(view) for view in views.get(turn.id, [])]
         print(f"  {turn.speaker}: {turn.text[:110]!r}\n      " + "\n      ".join(lines or ["–"]))
     assert all(session.server.services.store.turn_status("live", turn.id).state == "done" for turn in session.turns)
+    assert sum(cost["model_prompt_tokens"] for cost in costs) > 0
     model = by_source.get(f"llm:{MODEL}/extract-1", set())
     assert len(model) >= len(session.turns) // 5, "the model's replies gave facts for few turns"
 
