@@ -139,7 +139,17 @@ def find_evidence(
         walked = asking.walk(reading, encoding, words, near)
         walked_at = clock()
         pointed = asking.pointed_turns(walked, near)
-        search = TurnSearch(store, namespace, reading, words, ranking, encoding, question.speaker, question.known_at)
+        search = TurnSearch(
+            store,
+            namespace,
+            reading,
+            words,
+            ranking,
+            encoding,
+            question.token_budget,
+            asker=question.speaker,
+            known_at=question.known_at,
+        )
         said = signals.fact_scores([(step.similarity, step.turns) for step in stated])
         ranked = search.ranked(pointed.scores, said)
         ranked_at = clock()

@@ -1,8 +1,8 @@
 """Rank the turns of a namespace for a question: a wide cheap choice, then the full signals on the best of it.
 
-    words ── postings ──┐                                  lexical, speaker,            late interaction on
-    vector ── nearest ──┼─> up to WIDE cards without ──────recency, length ──> up to ── the NARROW best and
-    graph ── handles ───┘   vectors                        graph                        the turns before them
+    words ── postings ──┐                                  lexical, speaker,           late interaction on
+    vector ── nearest ──┼─> up to `wide` cards without ────recency, length ──> up to ── the `narrow` best and
+    graph ── handles ───┘   vectors                        graph                       the turns before them
 
 A handful of store calls, whatever the size of the namespace; turns without vectors yet are found by their words.
 """
@@ -24,9 +24,9 @@ from memgraph_server.retrieval.question import Reading
 from memgraph_server.retrieval.signals import Array
 from memgraph_server.stores.port import GraphStore, Posting, TurnCard
 
-WIDE = 256  # cards read without vectors
-NEAREST = 160  # of these by vector
-NARROW = 128  # cards read with vectors
+NARROW = 128  # cards read with vectors, at least
+MOST = 512  # and at most
+TOKENS = 16  # of the budget for each of them: about half a remark, so that there are twice as many as fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def look_up(store: GraphStore, namespace: str, reading: Reading) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class TurnSearch:
-    """One question to the turns of one namespace. `known_at`: turns recorded later are unseen."""
+    """One question to the turns of one namespace. `known_at`: turns recorded later are unseen; `budget`: tokens."""
 
     store: GraphStore
     namespace: str
@@ -64,13 +64,14 @@ class TurnSearch:
     words: Words
     ranking: Ranking
     encoding: Encoding
+    budget: int
     asker: str | None = None
     known_at: Instant | None = None
 
     def ranked(self, graph: Mapping[str, float], facts: Mapping[str, float] = MappingProxyType({})) -> Ranked:
         """By turn id: `graph`, scores in [0, 1] of the turns that paths point to; `facts`, of those that state facts
         near the question (`signals.fact_scores`)."""
-        cosines = dict(self.store.nearest_turns(self.namespace, self.encoding.pooled, NEAREST))
+        cosines = dict(self.store.nearest_turns(self.namespace, self.encoding.pooled, self._narrow + self._narrow // 4))
         wide = self._cards(self._candidates(cosines, {**facts, **graph}))
         cheap = self._cheap(wide, graph, facts)
         places = self._best(wide, cosines, cheap)
@@ -80,7 +81,21 @@ class TurnSearch:
         there = [place for place in places if wide[place].handle in full]
         cards = [full[wide[place].handle] for place in there]
         found = {name: values[there] for name, values in cheap.items()} | self._signals(cards, full)
-        return Ranked(cards, found, fuse(cards, found, self.ranking, self._scale), self._scale)
+        return Ranked(cards, found, self._fused(cards, found), self._scale)
+
+    @property
+    def _narrow(self) -> int:
+        """How many cards are read with vectors: more where the budget has room for more turns."""
+        return min(max(NARROW, self.budget // TOKENS), MOST)
+
+    @property
+    def _wide(self) -> int:
+        """How many are read without."""
+        return 2 * self._narrow
+
+    def _fused(self, cards: Sequence[TurnCard], found: Mapping[str, Array], *, complete: bool = True) -> Fused:
+        one_place = self.reading.one_place
+        return fuse(cards, found, self.ranking, self._scale, complete=complete, one_place=one_place)
 
     @property
     def _scale(self) -> float:
@@ -89,7 +104,7 @@ class TurnSearch:
     def _candidates(self, cosines: Mapping[int, float], graph: Mapping[str, float]) -> list[int]:
         """Handles of the turns that words, vector or graph point to, best first by the first two."""
         handles, scores = signals.first_stage(self.words.postings, self.words.turns)
-        best = _largest(scores, WIDE)
+        best = _largest(scores, self._wide)
         nearest = np.array(sorted(cosines), dtype=np.int64)
         found = np.union1d(handles[best], nearest)
         lexical = _looked_up(found, handles, scores / self._scale, 0.0)
@@ -100,7 +115,7 @@ class TurnSearch:
             near / scales.get("pooled", 1.0)
         )
         pointed = list(self.store.handles(self.namespace, list(graph)).values()) if graph else []
-        return list(dict.fromkeys([*pointed, *found[_largest(first_score, WIDE)].tolist()]))[:WIDE]
+        return list(dict.fromkeys([*pointed, *found[_largest(first_score, self._wide)].tolist()]))[: self._wide]
 
     def _cards(self, handles: Sequence[int]) -> list[TurnCard]:
         found = self.store.turn_cards(self.namespace, handles, vectors=False)
@@ -110,15 +125,15 @@ class TurnSearch:
     def _best(self, cards: Sequence[TurnCard], cosines: Mapping[int, float], cheap: Mapping[str, Array]) -> list[int]:
         """Places, by all signals that need no token vectors; a turn that is not among the nearest is no nearer than
         they."""
-        if len(cards) <= NARROW:
+        if len(cards) <= self._narrow:
             return list(range(len(cards)))
         floor = min(cosines.values(), default=0.0)
         near = np.array([cosines.get(card.handle, floor) for card in cards])
         # what late interaction will say is guessed from its nearest relative, so that the stages agree
         late = near * self.ranking.scales.get("late", 1.0) / self.ranking.scales.get("pooled", 1.0)
         guessed = {**cheap, "pooled": near, "late": late, "own": late}
-        score = fuse(cards, guessed, self.ranking, self._scale, complete=False).score
-        places: list[int] = np.argsort(-score, kind="stable")[:NARROW].tolist()
+        score = self._fused(cards, guessed, complete=False).score
+        places: list[int] = np.argsort(-score, kind="stable")[: self._narrow].tolist()
         return places
 
     def _cheap(

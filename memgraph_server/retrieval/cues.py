@@ -54,6 +54,16 @@ KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
                        "would", "should", "might", start=True)),
 )  # fmt: skip
 
+#: Kinds whose answer has members that may stand in many places.
+OF_MANY = frozenset({Kind.LIST, Kind.HOW_MANY, Kind.COMPARISON})
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？]+")
+
+
+def is_one_question(text: str) -> bool:
+    """One sentence that ends in a question mark. Several, or a remark, are about more than one matter."""
+    return text.rstrip().endswith(("?", "？")) and len(_SENTENCE_END.findall(text)) == 1
+
+
 #: The question asks for what may be so: hedged facts serve it (REAL, §III-B2, Confidence Thresholds).
 UNCERTAIN = _any("maybe", "perhaps", "guess", "might", r"speculat\w*", "likely", "probably", "possibly", "uncertain",
                  r"hypothe\w+", r"rumou?r\w*")  # fmt: skip

@@ -5,6 +5,9 @@
                 − length × log(tokens + 4)
                 + session × strength of the turn's session − repeat × log(1 + tokens of its better turns ÷ 60)
 
+`repeat` is for lists, counts, comparisons and remarks, whose evidence lies in several sessions. What answers a question
+for one thing is said in one place, and the turns around it tell more of it: nothing is taken from them.
+
 Linear and small on purpose: over two kinds of conversation (two people; a person and an assistant) relevance and the
 speaker carry over with the same weights, and most features of style do not. `scale` brings a signal to its usual spread
 over a question's turns; BM25's grows with the question, so its scale is computed (`lexical_scale`) from the rarity of
@@ -76,9 +79,11 @@ def fuse(
     lexical_scale: float,
     *,
     complete: bool = True,
+    one_place: bool = False,
 ) -> Fused:
     """Scores of the cards, in their order; signals as `signals.py` gives them, by name. `complete`: work out what a
-    card without vectors lacks; False where the signals are whole though the cards were read without vectors."""
+    card without vectors lacks; False where the signals are whole though the cards were read without vectors.
+    `one_place`: the question's answer is (question.Reading)."""
     scaled = _scaled(cards, signals, ranking, lexical_scale, complete)
     weighted = {name: ranking.weights.get(name, 0.0) * values for name, values in scaled.items()}
     relevance = _sum([values for name, values in weighted.items() if name in RELEVANCE], len(cards))
@@ -87,7 +92,8 @@ def fuse(
     score -= ranking.length * np.log(tokens + 4.0)
     sessions = [card.session_id for card in cards]
     score += ranking.session * session_strength(sessions, relevance)
-    score -= ranking.repeat * repetition(sessions, score, tokens)
+    if not one_place:
+        score -= ranking.repeat * repetition(sessions, score, tokens)
     return Fused(score, relevance)
 
 

@@ -47,6 +47,8 @@ class Reading:
     bare: the text without participants' names; terms: its content terms, each once, in order.
     asked: participants named in the question; first_person: it says "I" or "my".
     period: the time that its words state.
+    one_place: it is one question for one thing, which is probably said in one place; lists, counts, comparisons and
+    remarks are about several.
     scope: facts that share no instant with it cannot answer; None where facts of any time can (see `_scope`).
     roots: names with what is wanted of each, where a language model has read the question; they come first.
     """
@@ -63,6 +65,7 @@ class Reading:
     period: Interval | None
     scope: Interval | None
     uncertain: bool
+    one_place: bool = False
     roots: tuple[tuple[str, Intent], ...] = ()
 
 
@@ -93,6 +96,7 @@ def read(question: Question, speakers: Sequence[str], period: Interval | None = 
         period=period,
         scope=_scope(question, period, kind),
         uncertain=bool(cues.UNCERTAIN.search(text)),
+        one_place=kind not in cues.OF_MANY and cues.is_one_question(text),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from memgraph_server import wiring
 from memgraph_server.actions.ask import find_evidence, shipped_ranking, stated_period
-from memgraph_server.actions.rank_turns import NARROW
+from memgraph_server.actions.rank_turns import MOST, NARROW, TOKENS
 from memgraph_server.language.hashed_embedder import HashedEmbedder
 from memgraph_server.language.port import Encoding
 from memgraph_server.memory.interval import Instant, to_datetime
@@ -217,6 +217,7 @@ def test_a_question_about_a_stated_time_is_about_that_time(store: SqliteStore, e
 def test_the_candidates_are_bounded_whatever_the_size_of_the_memory(
     store: SqliteStore, embedder: CountingEmbedder
 ) -> None:
-    many = [Turn(f"x{n}", "long", Role.USER, "Ann", f"piano {n}", at=START + n) for n in range(500)]
+    many = [Turn(f"x{n}", "long", Role.USER, "Ann", f"piano {n}", at=START + n) for n in range(600)]
     store.append_turns("n", many, job_id="j", now=START)
-    assert 0 < len(ask(store, embedder, "piano", token_budget=100_000).turns) <= NARROW
+    by_budget = [len(ask(store, embedder, "piano", token_budget=budget).turns) for budget in (2_000, 4_000, 100_000)]
+    assert by_budget == [NARROW, 4_000 // TOKENS, MOST]  # all fit; more are looked at where the budget has room

@@ -86,6 +86,8 @@ def test_of_two_sessions_that_match_alike_both_are_among_the_first_two() -> None
     cards = [WrittenCard(n, "a word or two " * 20, session_id=session) for n, session in enumerate("aab")]
     scores = fuse(cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat=1.3), 1.0).score
     assert np.argsort(-scores).tolist() == [0, 2, 1]
+    together = fuse(cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat=1.3), 1.0, one_place=True).score
+    assert np.argsort(-together).tolist() == [0, 1, 2]
 
 
 def test_no_cards_have_no_scores() -> None:

@@ -52,6 +52,27 @@ def test_cue_words_tell_what_is_wanted(text: str, intent: Intent) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "one"),
+    [
+        ("When did Ann move?", True),
+        ("Where does Dr. Lee work?", False),  # a full stop may end a sentence: then nothing is assumed
+        ("What did Ann say about the lamp?", True),
+        ("安在哪里住？", True),
+        ("Which books has Ann read?", False),
+        ("How many cats does Ann have?", False),
+        ("What do Ann and Bo have in common?", False),
+        ("Thanks. What comes next?", False),
+        ("Where is it? And since when?", False),
+        ("I am ready to go on with the map.", False),
+        ("piano", False),
+        ("?", True),
+    ],
+)
+def test_a_question_for_one_thing_is_told_from_lists_and_remarks(text: str, one: bool) -> None:
+    assert read(asked(text), []).one_place is one
+
+
+@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("What activities does Melanie do?", Kind.LIST),
