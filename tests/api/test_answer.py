@@ -16,6 +16,7 @@ from tests.language.language_model.scripted_server import (
     Script,
     by_role,
     fails,
+    gives,
     role_of,
     says,
     says_json,
@@ -135,6 +136,24 @@ def test_a_stream_ends_with_the_whole_answer(endpoint: Script, paris: Namespace)
     assert [kind for kind, _ in told[:-1]] == ["delta"] * (len(told) - 1)
     assert told[-1][0] == "answer"
     assert "".join(data["text"] for _, data in told[:-1]).strip() == told[-1][1]["answer"] == "Ann lives in Paris [T1]."
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_endpoint_that_does_not_stream_is_understood_all_the_same(
+    endpoint: Script, paris: Namespace, stream: bool
+) -> None:
+    play(endpoint, says("Ann lives in Paris [T1] [T99]."))
+    answer = paris.post("/answer", {**QUESTION, "stream": stream})
+    found = events(answer.text)[-1][1] if stream else answer.json()
+    assert found["answer"] == "Ann lives in Paris [T1]."
+    assert (found["usage"]["model_calls"], found["abstained"]) == (1, False)
+    assert found["usage"]["model_completion_tokens"] > 0
+
+
+@pytest.mark.parametrize("body", [{"error": {"message": "overloaded"}}, [], "no"])
+def test_what_is_neither_a_stream_nor_a_completion_is_a_problem(endpoint: Script, paris: Namespace, body: Any) -> None:
+    play(endpoint, gives(body))
+    assert_problem(paris.post("/answer", QUESTION), 503, "model_unavailable")
 
 
 def test_a_stream_can_abstain(endpoint: Script, paris: Namespace) -> None:

@@ -78,12 +78,23 @@ def given(completion: Any) -> Given:
 
 
 def first(stream: Any) -> str:
-    """The first piece of text; "" where the stream ends without one."""
+    """The first piece of text; "" where the stream ends without one. All of it, where the endpoint does not stream but
+    answers with a plain completion."""
+    if "json" in stream.response.headers.get("content-type", ""):
+        return given(_completion(stream)).text
     for chunk in stream:
         piece = delta(chunk)
         if piece:
             return piece
     return ""
+
+
+def _completion(stream: Any) -> Any:
+    from openai.types.chat import ChatCompletion
+
+    stream.response.read()
+    said = stream.response.json()
+    return ChatCompletion.construct(**said) if isinstance(said, dict) else None
 
 
 def delta(chunk: Any) -> str:
