@@ -29,13 +29,18 @@ def evaluate(
         Path | None, typer.Option(help="a folder where ingested conversations stay for the next run")
     ] = None,
     baselines: Annotated[bool, typer.Option("--baselines/--no-baselines", help="also measure the baselines")] = True,
-    limit: Annotated[int | None, typer.Option(help="only the first conversations", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="only the first conversations; with --passages: questions", min=1)
+    ] = None,
     facts: Annotated[
         bool, typer.Option("--facts", help="measure the facts themselves instead, for each extractor that is set")
     ] = False,
     sessions: Annotated[
         int | None, typer.Option(help="with --facts: only the first sessions of a conversation", min=1)
     ] = None,
+    passages: Annotated[
+        bool, typer.Option("--passages", help="a folder of MuSiQue: are all supporting passages among the best ranked?")
+    ] = False,
     answers: Annotated[
         bool,
         typer.Option(
@@ -70,6 +75,8 @@ def evaluate(
 
     Example: memgraph-server eval --facts realmem --json facts.json
 
+    Example: memgraph-server eval --passages musique --json passages.json
+
     Example: memgraph-server eval --answers --judge locomo.json --questions 100 --json answers.json
 
     Example: memgraph-server eval --answers --judge-by grade-locomo-1 --judge-by grade-1@gpt-x locomo.json
@@ -84,6 +91,11 @@ def evaluate(
         return
     if questions is not None or context is not None:
         raise InvalidInput("--questions and --context go with --answers", field="questions")
+    if passages:
+        from memgraph_server.evaluation.passages import evaluate_passages
+
+        evaluate_passages(file, settings=settings_of(), json_path=json_path, limit=limit, console=console())
+        return
     if facts:
         from memgraph_server.evaluation.facts import evaluate_facts
 

@@ -25,6 +25,8 @@ from memgraph_server.evaluation.transcripts import Conversation, Probe
 #: (name, fewest, most) sessions back; the last is open. As in retainkit, so that the splits line up.
 AGES = (("same_session", 0, 0), ("1_to_2", 1, 2), ("3_to_5", 3, 5), ("6_to_10", 6, 10), ("11_or_more", 11, 10**9))
 RESAMPLES = 1000
+#: Answerability below which a caller may choose not to answer.
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,26 @@ def reliability(forecasts: Sequence[tuple[float, bool]], *, bins: int = 10) -> d
     gap = sum(row["count"] * abs(row["forecast"] - row["observed"]) for row in rows) / len(said)
     brier = float(np.mean((said - true) ** 2))
     return {"bins": rows, "brier": round(brier, 4), "expected_calibration_error": round(gap, 4)}
+
+
+def abstaining(
+    forecasts: Sequence[tuple[float, bool]], thresholds: Sequence[float] = (0.0, *THRESHOLDS)
+) -> list[dict[str, float]]:
+    """What a caller gains who does not answer below a threshold, in percent: `answered` of all questions; `kept` of the
+    answerable and `refused` of the others; `answerable` of what is answered. Both kinds must be there."""
+    said = np.array([probability for probability, _ in forecasts], dtype=np.float64)
+    true = np.array([happened for _, happened in forecasts], dtype=bool)
+    rows = []
+    for threshold in thresholds:
+        answered = said >= threshold
+        shares = {
+            "answered": answered.mean(),
+            "kept": answered[true].mean(),
+            "refused": 1.0 - answered[~true].mean(),
+            "answerable": true[answered].mean() if answered.any() else 1.0,
+        }
+        rows.append({"threshold": threshold} | {name: round(100 * float(value), 2) for name, value in shares.items()})
+    return rows
 
 
 def _bin(said: np.ndarray[Any, Any], true: np.ndarray[Any, Any], number: int, bins: int) -> dict[str, float]:

@@ -22,12 +22,14 @@ from rich.table import Table
 
 from memgraph_server import __version__
 from memgraph_server.errors import InvalidInput
-from memgraph_server.evaluation.recall import Outcome, auroc, reliability, summarize
+from memgraph_server.evaluation.recall import Outcome, abstaining, auroc, reliability, summarize
 from memgraph_server.evaluation.transcripts import Conversation
 from memgraph_server.language.port import ModelRole, Usage
 from memgraph_server.wiring import Services
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from memgraph_server.evaluation.run import Measured
 
 _LIBRARIES = ("numpy", "onnxruntime", "spacy", "tokenizers")
@@ -116,7 +118,9 @@ def _abstention(forecasts: Sequence[tuple[float, bool]]) -> dict[str, Any]:
     """Reliability needs both kinds; with one kind only it would call any confident memory well calibrated."""
     unanswerable = sum(not answerable for _, answerable in forecasts)
     counts = {"answerable": len(forecasts) - unanswerable, "unanswerable": unanswerable}
-    return counts | (reliability(forecasts) if counts["answerable"] and unanswerable else {})
+    if not counts["answerable"] or not unanswerable:
+        return counts
+    return counts | reliability(forecasts) | {"abstaining": abstaining(forecasts)}
 
 
 def _extraction(measured: Measured) -> dict[str, Any]:
@@ -177,6 +181,8 @@ def show(result: Mapping[str, Any], console: Console) -> None:
     for budget, figures in result["budgets"].items():
         console.print(_line(budget, figures))
     console.print(_facts_line(result))
+    if "abstaining" in result["abstention"]:
+        console.print(_abstention_table(result["abstention"]))
     console.print(terminal_plot(result), markup=False, highlight=False)
 
 
@@ -207,6 +213,25 @@ def _line(budget: str, figures: Mapping[str, Any]) -> str:
         f"{budget} tokens: {figures['questions']} questions, 95 % interval {low:.1f}–{high:.1f}; all evidence by the"
         f" graph {figures['reached_by_graph']:.1f} %; sessions back: {ages}{without}"
     )
+
+
+def _abstention_table(abstention: Mapping[str, Any]) -> Table:
+    """How far answerability can be believed, and what not answering below a threshold gains."""
+    observed = {round(row["from"], 1): row for row in abstention["bins"]}
+    error, brier = abstention["expected_calibration_error"], abstention["brier"]
+    table = Table(
+        title="Abstaining below a threshold of answerability (percent)",
+        caption=f"expected calibration error {error:.3f}, Brier score {brier:.3f}",
+    )
+    for column in ("threshold", "answered", "answerable kept", "others refused", "answerable of the answered"):
+        table.add_column(column, justify="right")
+    table.add_column("from here: answerable, forecast", justify="right")
+    for row in abstention["abstaining"]:
+        here = observed.get(row["threshold"])
+        shown = [f"{row[name]:.1f}" for name in ("answered", "kept", "refused", "answerable")]
+        believed = "" if here is None else f"{100 * here['observed']:.0f}, {100 * here['forecast']:.0f}"
+        table.add_row(f"{row['threshold']:.1f}", *shown, believed)
+    return table
 
 
 def _facts_line(result: Mapping[str, Any]) -> str:
@@ -248,12 +273,26 @@ def check_plot(path: Path) -> None:
 
 
 def plot(result: Mapping[str, Any], path: Path) -> None:
-    """Recall against budget, one line a policy, the memory's with its interval."""
+    """Recall against budget; where unanswerable questions were asked, also how far answerability can be believed and
+    what abstaining gains."""
     from matplotlib.figure import Figure
 
+    panels = 3 if "abstaining" in result["abstention"] else 1
+    figure = Figure(figsize=(7 if panels == 1 else 15, 4.5), layout="constrained")
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    _plot_recall(result, axes[0])
+    if panels > 1:
+        _plot_reliability(result["abstention"]["bins"], axes[1])
+        _plot_abstaining(result["abstention"]["abstaining"], axes[2])
+    for each in axes:
+        each.grid(alpha=0.3)
+        each.legend()
+    figure.savefig(path)
+
+
+def _plot_recall(result: Mapping[str, Any], axes: Axes) -> None:
+    """One line a policy, the memory's with its interval."""
     budgets = [int(budget) for budget in result["budgets"]]
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
     for number, (policy, _) in enumerate(_policies(result, str(budgets[0]))):
         recall = [dict(_policies(result, str(budget)))[policy]["all"] for budget in budgets]
         axes.plot(budgets, recall, marker="o", label=policy, linewidth=2.5 if number == 0 else 1.2)
@@ -263,6 +302,26 @@ def plot(result: Mapping[str, Any], path: Path) -> None:
     axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])
     axes.set(xlabel="context budget (tokens)", ylabel="questions with all evidence (%)", ylim=(0, 100))
     axes.set_title(f"Evidence recall, {result['file']}")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path)
+
+
+def _plot_reliability(bins: Sequence[Mapping[str, float]], axes: Axes) -> None:
+    """Points on the diagonal: what is said to be answerable with 70 % is so in 70 of 100."""
+    axes.plot([0, 100], [0, 100], linewidth=1, color="grey", label="as forecast")
+    forecast, observed = ([100 * row[name] for row in bins] for name in ("forecast", "observed"))
+    axes.plot(forecast, observed, marker="o", linewidth=1.2, label="answerability")
+    for x, y, row in zip(forecast, observed, bins, strict=True):
+        axes.annotate(f"{row['count']:,.0f}", (x, y), textcoords="offset points", xytext=(5, -10), fontsize=8)
+    axes.set(xlabel="answerability (%)", ylabel="answerable (%)", xlim=(0, 100), ylim=(0, 100))
+    axes.set_title("Can answerability be believed?")
+
+
+def _plot_abstaining(rows: Sequence[Mapping[str, float]], axes: Axes) -> None:
+    thresholds = [100 * row["threshold"] for row in rows]
+    for name, label in (
+        ("kept", "answerable questions answered"),
+        ("refused", "others refused"),
+        ("answerable", "answerable among the answered"),
+    ):
+        axes.plot(thresholds, [row[name] for row in rows], marker="o", linewidth=1.2, label=label)
+    axes.set(xlabel="no answer below (%)", ylabel="%", xlim=(0, 100), ylim=(0, 102))
+    axes.set_title("What abstaining gains")
