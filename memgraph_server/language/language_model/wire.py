@@ -92,7 +92,12 @@ def first(stream: Any) -> str:
 def _completion(stream: Any) -> Any:
     from openai.types.chat import ChatCompletion
 
-    stream.response.read()
+    try:
+        stream.response.read()
+    except Exception as error:  # whichever library the client stands on: it wraps these for streams only
+        if type(error).__module__.partition(".")[0] not in {"httpx", "httpx2"}:
+            raise
+        raise ValueError("the body broke off") from None
     said = stream.response.json()
     return ChatCompletion.construct(**said) if isinstance(said, dict) else None
 
