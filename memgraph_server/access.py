@@ -4,7 +4,7 @@ Rules:
 - a key is `mgs_<id>_<secret>` with 256 random bits of secret; only SHA-256 of the secret is kept (nothing slower is
   needed for a secret that cannot be guessed), and it is compared in constant time;
 - a key is bound to exact namespaces, or to `*`, and to a role: a reader asks, a writer also stores and corrects, an
-  operator also erases and reads metrics of the whole;
+  operator also erases; metrics are of all namespaces, and need a key for `*`;
 - keys live in one JSON file (mode 0600, replaced as a whole), read again when it changes: a revoked key is refused at
   once, in every process, whatever store is behind;
 - once the file exists access is checked, even where all keys are revoked; without it, the server listens on loopback
@@ -56,6 +56,11 @@ class Key:
 
     def covers(self, namespace: str) -> bool:
         return EVERYWHERE in self.namespaces or namespace in self.namespaces
+
+    def require_everywhere(self) -> None:
+        """Raises Forbidden for a key of some namespaces: what is counted over all of them is not theirs to see."""
+        if EVERYWHERE not in self.namespaces:
+            raise Forbidden("this tells of all namespaces; use a key that was made with --namespace '*'")
 
 
 def new_key(namespaces: Sequence[str], role: Role, label: str, created_at: str) -> tuple[str, Key]:

@@ -190,12 +190,6 @@ def speaker(text: str, field: str) -> str:
     return well_formed(text, field, MAX_ID * 4).strip()
 
 
-def page_size(limit: int, field: str = "limit", high: int = 1000) -> int:
-    if not 1 <= limit <= high:
-        raise InvalidInput(f"{field} must be from 1 to {high}", field=field)
-    return limit
-
-
 def date_text(at: Instant, precision: Precision) -> str:
     """RFC 3339, cut to the precision where the instant is indeed the first of that UTC day, month or year."""
     iso = isoformat(at)

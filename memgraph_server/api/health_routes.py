@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from memgraph_server import __version__
+from memgraph_server.access import Key
 from memgraph_server.actions.readiness import Report, WorkerState, report
 from memgraph_server.api.answers import HealthOut, ReadinessOut
 from memgraph_server.api.dependencies import Has, Readers, Works
@@ -74,7 +75,10 @@ def model_state(services: Services) -> str:
 
 @router.get("/metrics", summary="For Prometheus", response_class=Response)
 def metrics(request: Request, services: Has, readers: Works) -> Response:
-    """Counts and times; no namespace, no text."""
+    """Counts and times; no namespace, no text. Where access is checked, with a key for all namespaces."""
+    key: Key | None = request.scope.get("memgraph_key")
+    if key is not None:
+        key.require_everywhere()
     measured: Metrics = request.app.state.metrics
     body, media_type = measured.page(current(services, readers), readers.worker.progress if readers.worker else None)
     return Response(body, media_type=media_type)

@@ -79,6 +79,12 @@ def test_a_key_may_come_in_its_own_header(locked: Running) -> None:
     assert locked.client.get("/v1/namespaces/ann/facts", headers={"X-API-Key": secret}).status_code == 200
 
 
+def test_what_is_counted_over_all_namespaces_needs_a_key_for_all(locked: Running) -> None:
+    for role in Role:
+        assert_problem(locked.client.get("/metrics", headers=key_of(locked, role, "ann")), 403, "forbidden")
+    assert locked.client.get("/metrics", headers=key_of(locked, Role.READER, "*")).status_code == 200
+
+
 def test_a_revoked_key_is_refused_at_once(locked: Running) -> None:
     headers = key_of(locked, Role.READER, "ann")
     assert locked.client.get("/v1/namespaces/ann/facts", headers=headers).status_code == 200
