@@ -324,13 +324,14 @@ class CompatibleModel:
         sent = wire.sent(messages)
 
         def begin(one: _Try) -> tuple[Any, str]:
-            parameters = dict(one.dialect.parameters(None, max_tokens, 0.0))
-            if one.dialect.stream_usage:
-                parameters["stream_options"] = {"include_usage": True}
-            stream = self._client(endpoint).chat.completions.create(
-                model=endpoint.model, messages=sent, extra_headers=wire.key(endpoint), stream=True, **parameters
-            )
-            return stream, wire.first(stream)
+            asked = {"model": endpoint.model, "messages": sent, "extra_headers": wire.key(endpoint)}
+            asked |= one.dialect.parameters(None, max_tokens, 0.0)
+            create: Any = self._client(endpoint).chat.completions.create
+            options = {"stream_options": {"include_usage": True}} if one.dialect.stream_usage else {}
+            stream = create(**asked, stream=True, **options)
+            first = wire.first(stream)
+            # Some servers keep a fault for themselves once a stream has begun: not streamed, they tell.
+            return stream, wire.given(create(**asked)).text if first is None else first
 
         estimate = max_tokens + wire.length(sent) // wire.CHARACTERS
         try:

@@ -77,16 +77,21 @@ def given(completion: Any) -> Given:
     return Given(text, Trouble.NONE, finish == "length")
 
 
-def first(stream: Any) -> str:
-    """The first piece of text; "" where the stream ends without one. All of it, where the endpoint does not stream but
-    answers with a plain completion."""
+def first(stream: Any) -> str | None:
+    """The first piece of text; "" where the stream ends without one, None where it has not even an end.
+
+    All of the text, where the endpoint does not stream but answers with a plain completion.
+    """
     if "json" in stream.response.headers.get("content-type", ""):
         return given(_completion(stream)).text
+    ended = False
     for chunk in stream:
         piece = delta(chunk)
         if piece:
             return piece
-    return ""
+        choices = getattr(chunk, "choices", None)
+        ended = ended or bool(choices and getattr(choices[0], "finish_reason", None))
+    return "" if ended else None
 
 
 def _completion(stream: Any) -> Any:

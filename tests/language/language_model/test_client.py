@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from memgraph_server.errors import ModelUnavailable, UnusableReply
-from memgraph_server.language.language_model.client import CompatibleModel
+from memgraph_server.language.language_model.client import CompatibleModel, PromptTooLong
 from memgraph_server.language.language_model.dialects import Form
 from memgraph_server.language.language_model.endpoints import Given, endpoints
 from memgraph_server.language.language_model.limits import Limits
@@ -394,6 +394,34 @@ def test_a_stream_comes_in_pieces_and_is_counted(script: Script, model: Compatib
 def test_a_stream_that_cannot_begin_is_tried_again(script: Script, model: CompatibleModel, first: Play) -> None:
     script.play(first, streams("In Paris."))
     assert streamed(model)[0] == "In Paris."
+
+
+def mute(then: Play) -> Play:
+    """A server that begins a stream, and fails where nobody is told: nothing comes, not even an end."""
+    nothing = gives(b"", headers={"Content-Type": "text/event-stream"})
+    return lambda body: (nothing if body.get("stream") else then)(body)
+
+
+def test_a_stream_of_nothing_is_no_answer_and_the_whole_is_asked_for(script: Script, model: CompatibleModel) -> None:
+    script.play(mute(says("In Paris.")))
+    text, usage = streamed(model)
+    assert (text, usage.calls) == ("In Paris.", 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "raised"),
+    [
+        (fails(400, "maximum context length is 900 tokens", "context_length_exceeded"), PromptTooLong),
+        (fails(500), ModelUnavailable),
+        (fails(401), ModelUnavailable),
+    ],
+)
+def test_what_was_wrong_with_a_stream_of_nothing_is_told(
+    script: Script, model: CompatibleModel, fault: Play, raised: type[Exception]
+) -> None:
+    script.play(mute(fault))
+    with pytest.raises(raised):
+        streamed(model)
 
 
 def test_a_stream_that_breaks_off_says_so_and_gives_its_place_back(script: Script) -> None:
