@@ -87,6 +87,7 @@ class CompatibleModel:
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], OpenAI] = {}
         self._dialects: dict[tuple[str, str], Dialect] = {}
+        self._formed: set[tuple[str, str]] = set()
         self._suspected: dict[tuple[str, str], int] = {}
         self._outages: dict[tuple[str, str], Outage] = {}
 
@@ -232,7 +233,7 @@ class CompatibleModel:
     ) -> tuple[_Result, Usage]:
         """The call's result, after as many tries as it took."""
         self._refuse_if_down(endpoint)
-        dialect, confirmed = self._dialect(endpoint)
+        dialect, confirmed = self._dialect(endpoint, structured=structured)
         failed, retries, fell = 0, 0, False
         while True:
             try:
@@ -240,7 +241,7 @@ class CompatibleModel:
             except _Failed as error:
                 fault, retries = error.fault, retries + 1
             else:
-                self._accepted(endpoint, dialect, doubtful=fell)
+                self._accepted(endpoint, dialect, structured=structured, doubtful=fell)
                 return result, replace(usage, retries=retries)
             simpler = _simpler(dialect, fault, structured, confirmed or fell)
             rejected = _REJECTED.get(fault.kind)
@@ -298,20 +299,28 @@ class CompatibleModel:
         if outage is not None and time.monotonic() < outage.until:
             raise _unavailable(outage.message, wrong=outage.wrong, seconds=outage.until - time.monotonic())
 
-    def _accepted(self, endpoint: Endpoint, dialect: Dialect, *, doubtful: bool) -> None:
-        """Remember the form that worked. After a mere 5xx to the richer one, only the second time: once is chance."""
+    def _accepted(self, endpoint: Endpoint, dialect: Dialect, *, structured: bool, doubtful: bool) -> None:
+        """Remember what worked; a text without a form says nothing about forms. After a mere 5xx to the richer form the
+        simpler one is believed only the second time: once is chance."""
+        place = endpoint.place
         with self._lock:
-            self._outages.pop(endpoint.place, None)
+            self._outages.pop(place, None)
+            if not structured:
+                known = self._dialects.get(place, dialect)
+                self._dialects[place] = replace(dialect, form=known.form)
+                return
             if doubtful:
-                self._suspected[endpoint.place] = self._suspected.get(endpoint.place, 0) + 1
-            if not doubtful or self._suspected[endpoint.place] > 1:
-                self._dialects[endpoint.place] = dialect
+                self._suspected[place] = self._suspected.get(place, 0) + 1
+            if not doubtful or self._suspected[place] > 1:
+                self._dialects[place] = dialect
+                self._formed.add(place)
 
-    def _dialect(self, endpoint: Endpoint) -> tuple[Dialect, bool]:
-        """The form to ask in, and whether it has worked before."""
+    def _dialect(self, endpoint: Endpoint, *, structured: bool) -> tuple[Dialect, bool]:
+        """How to ask, and whether that has worked before: for a form, whether that form has."""
         with self._lock:
             known = self._dialects.get(endpoint.place)
-        return (known, True) if known is not None else (Dialect(), False)
+            formed = endpoint.place in self._formed
+        return (known, formed or not structured) if known is not None else (Dialect(), False)
 
     def _endpoint(self, role: ModelRole) -> Endpoint:
         if role not in self.endpoints:

@@ -18,6 +18,7 @@ from memgraph_server.language.language_model.limits import Limits
 from memgraph_server.language.port import Message, ModelRole, Structured, Trouble, Usage
 from tests.language.language_model.clients import ASKED, KEY, client_of
 from tests.language.language_model.scripted_server import (
+    Answer,
     Play,
     Script,
     breaks,
@@ -394,6 +395,30 @@ def test_a_stream_comes_in_pieces_and_is_counted(script: Script, model: Compatib
 def test_a_stream_that_cannot_begin_is_tried_again(script: Script, model: CompatibleModel, first: Play) -> None:
     script.play(first, streams("In Paris."))
     assert streamed(model)[0] == "In Paris."
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("before", ["probe", "stream"])
+def test_a_text_that_worked_says_nothing_about_forms(
+    script: Script, model: CompatibleModel, before: str, status: int
+) -> None:
+    """A worker probes before its first turn, and an answer streams before its first judge."""
+
+    def reply(body: dict[str, Any]) -> Answer:
+        return (streams("Paris") if body.get("stream") else GOOD)(body)
+
+    script.play(refuses_forms("json_schema", status=status, then=reply))
+    if before == "probe":
+        model.probe()
+    else:
+        assert streamed(model)[0] == "Paris"
+    for _ in range(3):
+        assert heads(ask(model)) == ["Ann"]
+        assert streamed(model)[0] == "Paris"
+        model.forget()
+    forms = [one.body["response_format"]["type"] for one in script.asked if "response_format" in one.body]
+    assert forms[-1] == "json_object", "what was learnt is kept, whatever is asked without a form in between"
+    assert forms.count("json_schema") <= 2
 
 
 def mute(then: Play) -> Play:
