@@ -204,6 +204,9 @@ class Settings:
     evaluator: str = _setting(
         "local", _among("local", "llm"), "reads questions and judges paths where the query does not say: local or llm"
     )
+    ranking: str = _setting(
+        "", _path, "weights of the turn ranking, as `eval --fit` writes them; empty: those that ship"
+    )
     answer_threshold: float = _setting(
         0.2, _share, "answerability below which /answer abstains without asking the language model"
     )

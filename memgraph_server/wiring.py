@@ -7,6 +7,7 @@ server already answers; a failure to load is remembered for a moment and told to
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import os
 import socket
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import yaml
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from memgraph_server.language.language_model.client import CompatibleModel
     from memgraph_server.language.language_model.connecting import Connected
     from memgraph_server.language.port import Embedder, Extractor
+    from memgraph_server.retrieval.fusion import Ranking
     from memgraph_server.stores.neo4j_store.console import Answer
     from memgraph_server.stores.port import GraphStore, Operations
     from memgraph_server.workers.celery_app import Broker, Limits
@@ -111,6 +114,7 @@ class Services:
     extractor: Lazy[Extractor]
     reader: Lazy[Reader]
     keys: KeyFile
+    ranking: Ranking
     language_model: Connected | None = None
 
     def model_for(self, *roles: ModelRole) -> CompatibleModel:
@@ -143,7 +147,7 @@ class Services:
 def services(settings: Settings, *, interrupts: tuple[type[Exception], ...] = ()) -> Services:
     """`interrupts`: see Reader. Raises StoreUnavailable, StoreCorrupt or SchemaMismatch where the store cannot be
     used."""
-    relations = registry()
+    relations, rank = registry(), _ranking(settings)
     model = _embedder(settings)
     store = _opened(settings, model)
     try:
@@ -156,7 +160,7 @@ def services(settings: Settings, *, interrupts: tuple[type[Exception], ...] = ()
     extractor = Lazy("extractor", lambda: _extractor(settings, relations, language_model))
     reader = Lazy("models", lambda: _reader(settings, store, embedder, extractor, interrupts))
     keys = KeyFile(settings.keys_path)
-    return Services(settings, store, relations, embedder, extractor, reader, keys, language_model)
+    return Services(settings, store, relations, embedder, extractor, reader, keys, rank, language_model)
 
 
 @lru_cache(maxsize=1)
@@ -165,6 +169,20 @@ def registry() -> Registry:
     # The parser in C, where PyYAML has it, saves a third of a second of every start.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return Registry.from_tables(yaml.load(text, Loader=loader))  # noqa: S506 - both loaders are safe ones
+
+
+def _ranking(settings: Settings) -> Ranking:
+    """Raises InvalidSetting where the file that is set holds none."""
+    from memgraph_server.actions.ask import shipped_ranking
+    from memgraph_server.retrieval.fusion import Ranking
+
+    if not settings.ranking:
+        return shipped_ranking()
+    try:
+        return Ranking.from_mapping(json.loads(Path(settings.ranking).read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        message = f"{settings.ranking} holds no ranking ({type(error).__name__}: {error}); `eval --fit` writes one"
+        raise InvalidSetting(message, field="MEMGRAPH_SERVER_RANKING") from error
 
 
 def open_store(settings: Settings) -> Store:

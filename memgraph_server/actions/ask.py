@@ -75,6 +75,8 @@ class Services(Protocol):
     def relations(self) -> RelationTable: ...
     @property
     def embedder(self) -> _Loaded: ...
+    @property
+    def ranking(self) -> Ranking: ...
 
 
 def ask(
@@ -85,13 +87,13 @@ def ask(
     evaluator: Evaluator | None = None,
     reader: QuestionReader | None = None,
 ) -> Evidence:
-    """`find_evidence` with the services' store and models and the ranking that ships."""
+    """`find_evidence` with the services' store, models and ranking."""
     return find_evidence(
         services.store,
         namespace,
         services.embedder.get(),
         question,
-        ranking=shipped_ranking(),
+        ranking=services.ranking,
         registry=services.relations,
         evaluator=evaluator,
         reader=reader,
@@ -307,7 +309,7 @@ class _Asking:
         cards = ranked.cards
         tokens = self._tokens(cards, tokenizer)
         scores = ranked.fused.score.tolist()
-        places = budget.choose(tokens, scores, self.question.token_budget, _vectors(cards))
+        places = budget.choose(tokens, scores, self.question.token_budget, vectors_of(cards))
         texts = {turn.id: turn for turn in self.store.turns(self.namespace, [cards[p].turn_id for p in places])}
         found = [
             EvidenceTurn(
@@ -344,7 +346,7 @@ def _minimum_confidence(reading: Reading) -> float:
     return 0.0 if reading.uncertain else STABLE_THRESHOLD
 
 
-def _vectors(cards: Sequence[TurnCard]) -> Floats:
+def vectors_of(cards: Sequence[TurnCard]) -> Floats:
     """Shape (cards, dimension), a row of zeros where a turn has no vector yet; (0, 0) where none has."""
     dimension = next((len(card.pooled) for card in cards if card.pooled is not None), 0)
     if not dimension:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from memgraph_server.language.port import Encoding
 from memgraph_server.memory.interval import Instant
 from memgraph_server.retrieval import signals
+from memgraph_server.retrieval.cues import Sought
 from memgraph_server.retrieval.fusion import Fused, Ranking, fuse, lexical_scale
 from memgraph_server.retrieval.question import Reading
 from memgraph_server.retrieval.signals import Array
@@ -40,12 +41,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Cards and, alongside, what each signal says and their fusion."""
+    """Cards and, alongside, what each signal says and their fusion; `sought`: by the question (Reading)."""
 
     cards: Sequence[TurnCard]
     signals: Mapping[str, Array]
     fused: Fused
     lexical_scale: float = 1.0
+    sought: Sought = Sought.MATTER
 
 
 def look_up(store: GraphStore, namespace: str, reading: Reading) -> Words:
@@ -81,7 +83,7 @@ class TurnSearch:
         there = [place for place in places if wide[place].handle in full]
         cards = [full[wide[place].handle] for place in there]
         found = {name: values[there] for name, values in cheap.items()} | self._signals(cards, full)
-        return Ranked(cards, found, self._fused(cards, found), self._scale)
+        return Ranked(cards, found, self._fused(cards, found), self._scale, self.reading.sought)
 
     @property
     def _narrow(self) -> int:
@@ -94,8 +96,8 @@ class TurnSearch:
         return 2 * self._narrow
 
     def _fused(self, cards: Sequence[TurnCard], found: Mapping[str, Array], *, complete: bool = True) -> Fused:
-        one_place = self.reading.one_place
-        return fuse(cards, found, self.ranking, self._scale, complete=complete, one_place=one_place)
+        sought = self.reading.sought
+        return fuse(cards, found, self.ranking, self._scale, complete=complete, sought=sought)
 
     @property
     def _scale(self) -> float:

@@ -38,6 +38,10 @@ def evaluate(
     sessions: Annotated[
         int | None, typer.Option(help="with --facts: only the first sessions of a conversation", min=1)
     ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(help="fit the ranking's weights, and write them here if they find more on what they did not see"),
+    ] = None,
     passages: Annotated[
         bool, typer.Option("--passages", help="a folder of MuSiQue: are all supporting passages among the best ranked?")
     ] = False,
@@ -75,6 +79,8 @@ def evaluate(
 
     Example: memgraph-server eval --facts realmem --json facts.json
 
+    Example: memgraph-server eval --fit ranking.json my-transcripts
+
     Example: memgraph-server eval --passages musique --json passages.json
 
     Example: memgraph-server eval --answers --judge locomo.json --questions 100 --json answers.json
@@ -91,6 +97,11 @@ def evaluate(
         return
     if questions is not None or context is not None:
         raise InvalidInput("--questions and --context go with --answers", field="questions")
+    if fit is not None:
+        from memgraph_server.evaluation.learn import fit_ranking
+
+        fit_ranking(file, fit, settings=settings_of(), keep=keep, console=console())
+        return
     if passages:
         from memgraph_server.evaluation.passages import evaluate_passages
 

@@ -1,23 +1,21 @@
-"""Learn the weights of the turn ranking again, from conversations whose evidence is known.
-
-    python -m memgraph_server.evaluation.learn FILE_OR_FOLDER --out ranking.json
+"""`memgraph-server eval --fit OUT`: the weights of the turn ranking, fitted to transcripts whose evidence is known.
 
 A linear fusion, fitted listwise: each piece of evidence against all turns that are none (a softmax over the score).
 Where a data set names sessions only, a session is found by any of its turns. The prior is the ranking that ships, and
 `ridge` says how much evidence it takes to leave it: with three labelled people, little is learned and that is right.
 
-What is learned: the weights of the signals and of length. What needs an order of turns first (a session's strength,
-repetition) keeps its value. Before anything is written, each conversation is left out once: the file says how well the
-weights learned on the others explain its evidence, beside the prior's (mean log-loss, lower is better), and from what
-they were learned. The ranking that ships was not made by this command: on RealMem the learned weights find as much as
-those set by hand, within the noise (docs/benchmarks.md).
+What is fitted: the weights of the signals and of length. What needs an order of turns first (a session's strength,
+repetition) keeps its value. Each conversation is left out once, and weights fitted to the others are held against the
+ranking that ships on it, by the recall that `eval` measures. OUT is written only where the fitted weights find more on
+what they have not seen; it says what, and from what they were fitted. `MEMGRAPH_SERVER_RANKING=OUT` puts it to use.
 
-Only learn weights that you pass on from data whose licence allows it. LoCoMo (CC BY-NC) measures; it trains nothing.
+The ranking that ships was not made by this command: on RealMem fitted weights find as much as those set by hand, within
+the noise (docs/benchmarks.md). Only pass weights on that were fitted to data whose licence allows it: LoCoMo (CC
+BY-NC) measures; it trains nothing.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,16 +25,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
 
-from memgraph_server.actions.ask import find_evidence, shipped_ranking
+from memgraph_server.actions.ask import find_evidence, shipped_ranking, vectors_of
 from memgraph_server.actions.rank_turns import Ranked
+from memgraph_server.errors import InvalidInput
 from memgraph_server.evaluation.pipeline import Pipeline, namespace_of, opened
+from memgraph_server.evaluation.progress import progress_on
 from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
-from memgraph_server.retrieval.fusion import Ranking, features
+from memgraph_server.retrieval.budget import choose
+from memgraph_server.retrieval.fusion import Ranking, features, fuse
 from memgraph_server.settings import Settings
+from memgraph_server.stores.port import TurnCard
 
 Array = NDArray[np.float64]
 
+#: Tokens at which the fitted ranking is held against the one that ships.
+BUDGET = 2048
 RIDGE = 100.0
 STEPS = 50
 _ENOUGH = 1e-6
@@ -45,11 +52,29 @@ _ENOUGH = 1e-6
 @dataclass(frozen=True, slots=True)
 class Example:
     """One question: `features`, shape (turns, signals), and for each piece of evidence the places of the turns that
-    are it. `conversation` says what to leave out together."""
+    are it. `conversation` says what to leave out together; `seen`: what it takes to rank the turns anew."""
 
     conversation: str
     features: Array
     evidence: tuple[NDArray[np.int64], ...]
+    seen: Seen | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A question's candidates, the ids that count as evidence, candidate by candidate, and those that are wanted."""
+
+    ranked: Ranked
+    ids: tuple[str, ...]
+    wanted: frozenset[str]
+
+    def found_by(self, ranking: Ranking, budget: int) -> bool:
+        """Whether all that is wanted is among the turns that fit the budget."""
+        cards, ranked = self.ranked.cards, self.ranked
+        fused = fuse(cards, ranked.signals, ranking, ranked.lexical_scale, sought=ranked.sought)
+        tokens = [-(-card.characters // 4) for card in cards]
+        places = choose(tokens, fused.score.tolist(), budget, vectors_of(cards))
+        return self.wanted <= {self.ids[place] for place in places}
 
 
 def fit(examples: Sequence[Example], prior: Array, ridge: float = RIDGE) -> Array:
@@ -75,14 +100,17 @@ def fit(examples: Sequence[Example], prior: Array, ridge: float = RIDGE) -> Arra
 
 
 def log_loss(examples: Sequence[Example], weights: Array) -> float:
-    """Mean over questions of −log of the share that the evidence gets."""
-    return float(np.mean([_loss(example, weights)[0] for example in examples])) if examples else 0.0
+    """Mean over questions of −log of the share that the evidence gets; of those with any among the candidates."""
+    told = [_loss(example, weights)[0] for example in examples if example.evidence]
+    return float(np.mean(told)) if told else 0.0
 
 
 def _objective(examples: Sequence[Example], weights: Array, prior: Array, ridge: float) -> tuple[float, Array, Array]:
     away = weights - prior
     loss, slope, curvature = 0.5 * ridge * float(away @ away), ridge * away, ridge * np.eye(len(weights))
     for example in examples:
+        if not example.evidence:  # none of it is among the candidates: nothing to learn from
+            continue
         one, gradient, spread = _loss(example, weights)
         loss, slope, curvature = loss + one, slope + gradient, curvature + spread
     return loss, slope, curvature
@@ -107,29 +135,49 @@ def _loss(example: Example, weights: Array) -> tuple[float, Array, Array]:
     return loss / count, slope / count, curvature / count
 
 
-def left_out(examples: Sequence[Example], prior: Array, ridge: float) -> dict[str, dict[str, float]]:
-    """For each conversation, the log-loss of the prior and of weights learned on all others."""
+def left_out(examples: Sequence[Example], prior: Ranking, ridge: float) -> dict[str, dict[str, float]]:
+    """For each conversation, of the ranking that ships and of weights fitted to all others: recall in percent, and
+    log-loss."""
     found = {}
+    start = weights_of(prior)
     for name in dict.fromkeys(example.conversation for example in examples):
         held = [example for example in examples if example.conversation == name]
-        others = [example for example in examples if example.conversation != name]
-        learned = fit(others, prior, ridge) if others else prior
-        found[name] = {"prior": round(log_loss(held, prior), 4), "learned": round(log_loss(held, learned), 4)}
+        weights = fit([example for example in examples if example.conversation != name], start, ridge)
+        rankings = {"shipped": (prior, start), "fitted": (fitted(prior, weights), weights)}
+        found[name] = {"questions": float(len(held))}
+        for what, (ranking, weighed) in rankings.items():
+            found[name] |= {what: recall(held, ranking), f"{what}_log_loss": round(log_loss(held, weighed), 4)}
     return found
 
 
-def examples_of(conversations: Sequence[Conversation], settings: Settings, keep: Path | None) -> Iterator[Example]:
+def recall(examples: Sequence[Example], ranking: Ranking) -> float:
+    """Percent of questions with all their evidence in the budget."""
+    seen = [example.seen for example in examples if example.seen is not None]
+    return round(100.0 * float(np.mean([one.found_by(ranking, BUDGET) for one in seen])), 2) if seen else 0.0
+
+
+def examples_of(
+    conversations: Sequence[Conversation], settings: Settings, keep: Path | None, progress: Progress
+) -> Iterator[Example]:
     """By the real pipeline and the real query path, as `eval` asks: no question sees its future."""
     with opened(settings, keep) as services:
         for conversation in conversations:
             pipeline = Pipeline(services, namespace_of(conversation, services))
             pipeline.erase()
+            reading = progress.add_task(f"{conversation.id}: turns", total=len(conversation.turns))
+            cards: dict[int, TurnCard] = {}
             for said, asked in conversation.steps():
-                pipeline.ingest(said)
+                pipeline.ingest(said, lambda more, task=reading: progress.advance(task, more))  # type: ignore[misc]
                 for probe in asked:
-                    example = _example(conversation.id, probe, ranked(pipeline, probe)) if probe.answerable else None
-                    if example is not None:
-                        yield example
+                    if probe.answerable:
+                        yield _example(conversation.id, probe, _without_tokens(ranked(pipeline, probe), cards))
+
+
+def _without_tokens(found: Ranked, known: dict[int, TurnCard]) -> Ranked:
+    """Token vectors have had their say; without them, and with each turn's card once, thousands of questions fit into
+    memory."""
+    cards = [known.setdefault(card.handle, replace(card, token_bits=None)) for card in found.cards]
+    return replace(found, cards=cards)
 
 
 def ranked(pipeline: Pipeline, probe: Probe) -> Ranked:
@@ -148,61 +196,95 @@ def ranked(pipeline: Pipeline, probe: Probe) -> Ranked:
     return seen[0]
 
 
-def _example(conversation: str, probe: Probe, found: Ranked) -> Example | None:
-    """None where no evidence is among the candidates: nothing can be learned from it."""
+def _example(conversation: str, probe: Probe, found: Ranked) -> Example:
     wanted = probe.evidence_turns or probe.evidence_sessions
-    names = [card.turn_id if probe.evidence_turns else card.session_id for card in found.cards]
-    places = [np.flatnonzero([name == one for name in names]) for one in sorted(wanted)]
-    evidence = tuple(place for place in places if len(place))
-    if not evidence:
-        return None
-    return Example(conversation, features(found.cards, found.signals, shipped_ranking(), found.lexical_scale), evidence)
+    ids = tuple(card.turn_id if probe.evidence_turns else card.session_id for card in found.cards)
+    places = [np.flatnonzero([each == one for each in ids]) for one in sorted(wanted)]
+    columns = features(found.cards, found.signals, shipped_ranking(), found.lexical_scale)
+    return Example(conversation, columns, tuple(place for place in places if len(place)), Seen(found, ids, wanted))
 
 
-def learned(prior: Ranking, weights: Array) -> Ranking:
-    names = [*prior.weights]
-    return replace(prior, weights=dict(zip(names, weights[:-1].tolist(), strict=True)), length=float(weights[-1]))
+def weights_of(ranking: Ranking) -> Array:
+    """What is fitted, as one row."""
+    return np.array([*ranking.weights.values(), ranking.length])
+
+
+def fitted(prior: Ranking, weights: Array) -> Ranking:
+    return replace(
+        prior, weights=dict(zip(prior.weights, weights[:-1].tolist(), strict=True)), length=float(weights[-1])
+    )
 
 
 def document(ranking: Ranking, about: str, source: Mapping[str, Any]) -> dict[str, Any]:
     """As `schema/ranking.json`: numbers that a person can read, and where they are from."""
     return {
         "about": about,
-        "learned_from": dict(source),
+        "fitted_to": dict(source),
         "weights": {name: round(weight, 3) for name, weight in ranking.weights.items()},
         "scales": dict(ranking.scales),
         "length": round(ranking.length, 3),
         "session": ranking.session,
-        "repeat": ranking.repeat,
+        "repeat": dict(ranking.repeat),
         "answerability": dict(ranking.answerability),
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m memgraph_server.evaluation.learn", description=__doc__)
-    parser.add_argument("path", type=Path, help="conversations with known evidence: a file, or a folder of them")
-    parser.add_argument("--out", type=Path, required=True, help="the ranking is written here")
-    parser.add_argument("--ridge", type=float, default=RIDGE, help="how strongly the prior holds")
-    parser.add_argument("--keep", type=Path, help="a folder for the store, kept afterwards")
-    given = parser.parse_args(arguments)
+def fit_ranking(
+    path: Path,
+    out: Path,
+    *,
+    settings: Settings,
+    ridge: float = RIDGE,
+    keep: Path | None = None,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Fit, hold against the ranking that ships, and write where it finds more; the report. Raises InvalidInput for
+    fewer than two conversations: nothing would be left to hold it against."""
+    console = console or Console(quiet=True)
+    conversations = read_conversations(path)
+    if len(conversations) < 2:
+        raise InvalidInput("a fit needs two conversations at least: one to fit to, one to measure on", field="path")
+    with progress_on(console) as progress:
+        examples = list(examples_of(conversations, settings, keep, progress))
     prior = shipped_ranking()
-    start = np.array([*prior.weights.values(), prior.length])
-    examples = list(examples_of(read_conversations(given.path), Settings(), given.keep))
-    held = left_out(examples, start, given.ridge)
+    held = left_out(examples, prior, ridge)
+    shipped, better = (_over_all(held, what) for what in ("shipped", "fitted"))
     source = {
-        "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in _files(given.path)},
+        "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in _files(path)},
         "questions": len(examples),
-        "ridge": given.ridge,
+        "ridge": ridge,
+        "budget": BUDGET,
         "left_out": held,
     }
-    ranking = learned(prior, fit(examples, start, given.ridge))
-    about = "Weights of the turn ranking, learned listwise from the conversations below with the shipped ones as prior."
-    given.out.write_text(json.dumps(document(ranking, about, source), indent=2) + "\n", encoding="utf-8")
+    result = {"shipped": shipped, "fitted": better, "written": better > shipped, **source}
+    if better > shipped:
+        ranking = fitted(prior, fit(examples, weights_of(prior), ridge))
+        about = "Weights of the turn ranking, fitted listwise to the conversations below from those that ship."
+        out.write_text(json.dumps(document(ranking, about, source), indent=2) + "\n", encoding="utf-8")
+    show(result, out, console)
+    return result
+
+
+def _over_all(held: Mapping[str, Mapping[str, float]], what: str) -> float:
+    """Over all questions, each by weights that have not seen its conversation."""
+    questions = sum(each["questions"] for each in held.values())
+    return round(sum(each[what] * each["questions"] for each in held.values()) / questions, 2) if questions else 0.0
 
 
 def _files(path: Path) -> list[Path]:
     return sorted(path.glob("*.json")) if path.is_dir() else [path]
 
 
-if __name__ == "__main__":
-    main()
+def show(result: Mapping[str, Any], out: Path, console: Console) -> None:
+    table = Table(title=f"Questions with all evidence at {BUDGET:,} tokens, percent, by weights that did not see them")
+    for column in ("conversation", "questions", "shipped", "fitted to the others"):
+        table.add_column(column, justify="left" if column == "conversation" else "right")
+    for name, each in result["left_out"].items():
+        table.add_row(name, f"{each['questions']:.0f}", f"{each['shipped']:.1f}", f"{each['fitted']:.1f}")
+    table.add_section()
+    table.add_row("all", str(result["questions"]), f"{result['shipped']:.1f}", f"{result['fitted']:.1f}")
+    console.print(table)
+    if result["written"]:
+        console.print(f"{out} is written; MEMGRAPH_SERVER_RANKING={out} puts it to use")
+    else:
+        console.print("the fitted weights find no more than those that ship: nothing is written")

@@ -54,14 +54,24 @@ KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
                        "would", "should", "might", start=True)),
 )  # fmt: skip
 
-#: Kinds whose answer has members that may stand in many places.
-OF_MANY = frozenset({Kind.LIST, Kind.HOW_MANY, Kind.COMPARISON})
+
+class Sought(StrEnum):
+    """In how many places what is sought is probably said."""
+
+    ONE = "one"  # a question for one thing
+    MEMBERS = "members"  # a list, a count, a comparison
+    MATTER = "matter"  # no single question: a remark that goes on with some matter, a bare topic
+
+
+_OF_MEMBERS = frozenset({Kind.LIST, Kind.HOW_MANY, Kind.COMPARISON})
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？]+")
 
 
-def is_one_question(text: str) -> bool:
-    """One sentence that ends in a question mark. Several, or a remark, are about more than one matter."""
-    return text.rstrip().endswith(("?", "？")) and len(_SENTENCE_END.findall(text)) == 1
+def sought(text: str, kind: Kind) -> Sought:
+    """A single question is one sentence that ends in a question mark."""
+    if not text.rstrip().endswith(("?", "？")) or len(_SENTENCE_END.findall(text)) > 1:
+        return Sought.MATTER
+    return Sought.MEMBERS if kind in _OF_MEMBERS else Sought.ONE
 
 
 #: The question asks for what may be so: hedged facts serve it (REAL, §III-B2, Confidence Thresholds).

@@ -5,8 +5,9 @@
                 − length × log(tokens + 4)
                 + session × strength of the turn's session − repeat × log(1 + tokens of its better turns ÷ 60)
 
-`repeat` is for lists, counts, comparisons and remarks, whose evidence lies in several sessions. What answers a question
-for one thing is said in one place, and the turns around it tell more of it: nothing is taken from them.
+`repeat` depends on what is sought (cues.Sought). The members of a list lie in several sessions, and so, still more,
+does a matter that a remark goes on with. What answers a question for one thing is said in one place, and the turns around
+it tell more of it: nothing is taken from them.
 
 Linear and small on purpose: over two kinds of conversation (two people; a person and an assistant) relevance and the
 speaker carry over with the same weights, and most features of style do not. `scale` brings a signal to its usual spread
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memgraph_server.retrieval.cues import Sought
 from memgraph_server.retrieval.sessions import repetition, session_strength
 from memgraph_server.retrieval.signals import Array, Card, Posting, rarity
 
@@ -35,32 +37,33 @@ RELEVANCE = ("lexical", "late", "own", "pooled")
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What `schema/ranking.json` holds; a signal without a weight counts nothing, one without a scale has 1."""
+    """What `schema/ranking.json` holds; a signal without a weight counts nothing, one without a scale has 1.
+    `repeat`: by what is sought."""
 
     weights: Mapping[str, float]
     scales: Mapping[str, float]
     length: float
     session: float
-    repeat: float
+    repeat: Mapping[str, float]
     answerability: Mapping[str, float]
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Ranking:
         """From the parsed file. Raises KeyError, TypeError or ValueError where it is not of that shape."""
-        tables = {name: _numbers(values[name]) for name in ("weights", "scales", "answerability")}
+        tables = {name: _numbers(values[name]) for name in ("weights", "scales", "repeat", "answerability")}
         return cls(
             weights=tables["weights"],
             scales=tables["scales"],
             length=float(values["length"]),
             session=float(values["session"]),
-            repeat=float(values["repeat"]),
+            repeat=tables["repeat"],
             answerability=tables["answerability"],
         )
 
 
 def _numbers(table: Any) -> dict[str, float]:
     if not isinstance(table, Mapping):
-        raise TypeError("a ranking's weights, scales and answerability are mappings of names to numbers")
+        raise TypeError("a ranking's weights, scales, repeat and answerability are mappings of names to numbers")
     return {str(name): float(number) for name, number in table.items()}
 
 
@@ -79,11 +82,11 @@ def fuse(
     lexical_scale: float,
     *,
     complete: bool = True,
-    one_place: bool = False,
+    sought: Sought = Sought.MATTER,
 ) -> Fused:
     """Scores of the cards, in their order; signals as `signals.py` gives them, by name. `complete`: work out what a
     card without vectors lacks; False where the signals are whole though the cards were read without vectors.
-    `one_place`: the question's answer is (question.Reading)."""
+    `sought`: by the question (question.Reading)."""
     scaled = _scaled(cards, signals, ranking, lexical_scale, complete)
     weighted = {name: ranking.weights.get(name, 0.0) * values for name, values in scaled.items()}
     relevance = _sum([values for name, values in weighted.items() if name in RELEVANCE], len(cards))
@@ -92,8 +95,7 @@ def fuse(
     score -= ranking.length * np.log(tokens + 4.0)
     sessions = [card.session_id for card in cards]
     score += ranking.session * session_strength(sessions, relevance)
-    if not one_place:
-        score -= ranking.repeat * repetition(sessions, score, tokens)
+    score -= ranking.repeat.get(sought, 0.0) * repetition(sessions, score, tokens)
     return Fused(score, relevance)
 
 

@@ -21,7 +21,7 @@ from memgraph_server.memory.facts import Entity, Intent
 from memgraph_server.memory.interval import Instant, Interval
 from memgraph_server.memory.terms import STOPWORDS, content_terms
 from memgraph_server.retrieval import cues
-from memgraph_server.retrieval.cues import Kind
+from memgraph_server.retrieval.cues import Kind, Sought
 from memgraph_server.retrieval.evidence import Question
 
 #: Longest name that is linked, in words, and how many candidates are asked of the store.
@@ -47,8 +47,7 @@ class Reading:
     bare: the text without participants' names; terms: its content terms, each once, in order.
     asked: participants named in the question; first_person: it says "I" or "my".
     period: the time that its words state.
-    one_place: it is one question for one thing, which is probably said in one place; lists, counts, comparisons and
-    remarks are about several.
+    sought: in how many places the answer probably stands.
     scope: facts that share no instant with it cannot answer; None where facts of any time can (see `_scope`).
     roots: names with what is wanted of each, where a language model has read the question; they come first.
     """
@@ -65,7 +64,7 @@ class Reading:
     period: Interval | None
     scope: Interval | None
     uncertain: bool
-    one_place: bool = False
+    sought: Sought = Sought.MATTER
     roots: tuple[tuple[str, Intent], ...] = ()
 
 
@@ -96,7 +95,7 @@ def read(question: Question, speakers: Sequence[str], period: Interval | None = 
         period=period,
         scope=_scope(question, period, kind),
         uncertain=bool(cues.UNCERTAIN.search(text)),
-        one_place=kind not in cues.OF_MANY and cues.is_one_question(text),
+        sought=cues.sought(text, kind),
     )
 
 

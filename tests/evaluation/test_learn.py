@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memgraph_server import wiring
 from memgraph_server.actions.ask import shipped_ranking
-from memgraph_server.evaluation.learn import Example, fit, left_out, log_loss, main
-from memgraph_server.retrieval.fusion import Ranking
+from memgraph_server.errors import InvalidInput
+from memgraph_server.evaluation import learn
+from memgraph_server.evaluation.learn import Example, fit, fit_ranking, log_loss
+from memgraph_server.settings import InvalidSetting, Settings
 
 NOTHING = np.zeros(2)
 
@@ -49,16 +52,14 @@ def test_a_session_is_found_by_any_of_its_turns_and_pieces_of_evidence_are_no_ri
     assert log_loss([both], weights) == pytest.approx(np.mean(rest))
 
 
-def test_every_conversation_is_judged_by_weights_that_have_not_seen_it() -> None:
-    found = left_out(questions((2.0, 0.0), 120), NOTHING, ridge=1.0)
-    assert sorted(found) == ["c0", "c1", "c2"]
-    assert all(each["learned"] < each["prior"] for each in found.values())
-    alone = left_out([Example("only", np.eye(2), (np.array([0]),))], NOTHING, ridge=1.0)
-    assert alone["only"]["learned"] == alone["only"]["prior"]
-
-
-def test_the_command_writes_a_ranking_that_says_what_it_was_learned_from(tmp_path: Path) -> None:
-    said = ["I adopted a dog named Rex.", "How lovely!", "We paint on Sundays.", "The car broke down.", "Good night."]
+def conversation(name: str, pet: str) -> dict[str, object]:
+    said = [
+        f"I adopted a {pet} named Rex.",
+        "How lovely!",
+        "We paint on Sundays.",
+        "The car broke down.",
+        "Good night.",
+    ]
     turns = [
         {
             "id": f"t{n}",
@@ -69,14 +70,54 @@ def test_the_command_writes_a_ranking_that_says_what_it_was_learned_from(tmp_pat
         }
         for n, text in enumerate(said)
     ]
-    asked = [{"text": "What is the name of Ann's dog?", "evidence": ["t3"]}]
-    document = {"conversations": [{"id": "c", "sessions": [{"session_id": "s", "turns": turns}], "questions": asked}]}
-    path, out = tmp_path / "own.json", tmp_path / "ranking.json"
+    asked = [{"text": f"What is the name of Ann's {pet}?", "evidence": ["t3"]}, {"text": "Who?", "answerable": False}]
+    return {"id": name, "sessions": [{"session_id": "s", "turns": turns}], "questions": asked}
+
+
+def written(path: Path, *names: str) -> Path:
+    document = {"conversations": [conversation(name, pet) for name, pet in zip(names, ("dog", "cat"), strict=False)]}
     path.write_text(json.dumps(document), encoding="utf-8")
-    main([str(path), "--out", str(out), "--ridge", "1"])
-    written = json.loads(out.read_text("utf-8"))
-    ranking = Ranking.from_mapping(written)
-    assert list(ranking.weights) == list(shipped_ranking().weights)
-    assert ranking.weights != shipped_ranking().weights
-    assert written["learned_from"]["questions"] == 1
-    assert list(written["learned_from"]["files"]) == ["own.json"]
+    return path
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A budget for one turn, so that a ranking can be wrong about five."""
+    monkeypatch.setattr(learn, "BUDGET", 7)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_weights_that_find_more_on_what_they_have_not_seen_are_written_and_can_be_used(tmp_path: Path) -> None:
+    """The car is what answers, by these transcripts: only weights that were fitted to them can find that."""
+    path, out = written(tmp_path / "own.json", "c", "d"), tmp_path / "ranking.json"
+    found = fit_ranking(path, out, settings=Settings(), ridge=0.01)
+    assert (found["shipped"], found["fitted"], found["written"], found["questions"]) == (0.0, 100.0, True, 2)
+    assert set(found["left_out"]) == {"c", "d"}
+    store = f"sqlite:///{tmp_path}/m.db"
+    services = wiring.services(Settings(store=store, ranking=str(out)))
+    try:
+        assert list(services.ranking.weights) == list(shipped_ranking().weights)
+        assert services.ranking.weights != shipped_ranking().weights
+    finally:
+        services.close()
+
+
+def test_weights_that_find_no_more_are_not_written(tmp_path: Path) -> None:
+    path, out = written(tmp_path / "own.json", "c", "d"), tmp_path / "ranking.json"
+    found = fit_ranking(path, out, settings=Settings())
+    assert (found["shipped"], found["fitted"], found["written"]) == (100.0, 100.0, False)
+    assert not out.exists()
+
+
+def test_one_conversation_leaves_nothing_to_measure_on(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="two conversations"):
+        fit_ranking(written(tmp_path / "own.json", "c"), tmp_path / "ranking.json", settings=Settings())
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"weights": 3}'])
+def test_a_file_without_a_ranking_is_a_wrong_setting(tmp_path: Path, text: str) -> None:
+    (tmp_path / "ranking.json").write_text(text, encoding="utf-8")
+    settings = Settings(store=f"sqlite:///{tmp_path}/m.db", ranking=str(tmp_path / "ranking.json"))
+    with pytest.raises(InvalidSetting, match="holds no ranking"):
+        wiring.services(settings)
+    assert not (tmp_path / "m.db").exists()

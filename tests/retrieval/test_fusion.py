@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memgraph_server.retrieval.cues import Sought
 from memgraph_server.retrieval.fusion import RELEVANCE, Ranking, fuse, lexical_scale
 from memgraph_server.retrieval.sessions import REMARK, repetition, said_before, session_strength
 from tests.retrieval.cards import WrittenCard, conversation, postings
@@ -17,7 +18,7 @@ SHIPPED = json.loads((Path(__file__).parents[2] / "schema" / "ranking.json").rea
 
 
 def ranking(**changes: Any) -> Ranking:
-    plain = {"weights": {"pooled": 1.0}, "scales": {}, "length": 0, "session": 0, "repeat": 0, "answerability": {}}
+    plain = {"weights": {"pooled": 1.0}, "scales": {}, "length": 0, "session": 0, "repeat": {}, "answerability": {}}
     return Ranking.from_mapping({**plain, **changes})
 
 
@@ -84,9 +85,11 @@ def test_what_a_session_has_said_makes_its_next_turn_worth_less_the_more_the_lon
 
 def test_of_two_sessions_that_match_alike_both_are_among_the_first_two() -> None:
     cards = [WrittenCard(n, "a word or two " * 20, session_id=session) for n, session in enumerate("aab")]
-    scores = fuse(cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat=1.3), 1.0).score
+    scores = fuse(cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat={"matter": 1.3}), 1.0).score
     assert np.argsort(-scores).tolist() == [0, 2, 1]
-    together = fuse(cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat=1.3), 1.0, one_place=True).score
+    together = fuse(
+        cards, {"pooled": np.array([2.0, 1.9, 1.5])}, ranking(repeat={"matter": 1.3}), 1.0, sought=Sought.ONE
+    ).score
     assert np.argsort(-together).tolist() == [0, 1, 2]
 
 

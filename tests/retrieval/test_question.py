@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memgraph_server.memory.facts import Entity, Intent
 from memgraph_server.memory.interval import Interval
-from memgraph_server.retrieval.cues import Kind
+from memgraph_server.retrieval.cues import Kind, Sought
 from memgraph_server.retrieval.evidence import Question
 from memgraph_server.retrieval.question import (
     FIRST_INSTANT,
@@ -52,24 +52,24 @@ def test_cue_words_tell_what_is_wanted(text: str, intent: Intent) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "one"),
+    ("text", "places"),
     [
-        ("When did Ann move?", True),
-        ("Where does Dr. Lee work?", False),  # a full stop may end a sentence: then nothing is assumed
-        ("What did Ann say about the lamp?", True),
-        ("安在哪里住？", True),
-        ("Which books has Ann read?", False),
-        ("How many cats does Ann have?", False),
-        ("What do Ann and Bo have in common?", False),
-        ("Thanks. What comes next?", False),
-        ("Where is it? And since when?", False),
-        ("I am ready to go on with the map.", False),
-        ("piano", False),
-        ("?", True),
+        ("When did Ann move?", Sought.ONE),
+        ("What did Ann say about the lamp?", Sought.ONE),
+        ("安在哪里住？", Sought.ONE),
+        ("Which books has Ann read?", Sought.MEMBERS),
+        ("How many cats does Ann have?", Sought.MEMBERS),
+        ("What do Ann and Bo have in common?", Sought.MEMBERS),
+        ("Thanks. What comes next?", Sought.MATTER),
+        ("Where is it? And since when?", Sought.MATTER),
+        ("I am ready to go on with the map.", Sought.MATTER),
+        ("Where does Dr. Lee work?", Sought.MATTER),  # a full stop may end a sentence: nothing is assumed
+        ("piano", Sought.MATTER),
+        ("", Sought.MATTER),
     ],
 )
-def test_a_question_for_one_thing_is_told_from_lists_and_remarks(text: str, one: bool) -> None:
-    assert read(asked(text), []).one_place is one
+def test_a_question_for_one_thing_is_told_from_lists_and_remarks(text: str, places: Sought) -> None:
+    assert read(asked(text), []).sought is places
 
 
 @pytest.mark.parametrize(
