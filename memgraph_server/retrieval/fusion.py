@@ -6,8 +6,8 @@
                 + session × strength of the turn's session − repeat × log(1 + tokens of its better turns ÷ 60)
 
 `repeat` depends on what is sought (cues.Sought). The members of a list lie in several sessions, and so, still more,
-does a matter that a remark goes on with. What answers a question for one thing is said in one place, and the turns around
-it tell more of it: nothing is taken from them.
+does a matter that a remark goes on with. What answers a question for one thing is said in one place, and the turns
+around it tell more of it: nothing is taken from them.
 
 Linear and small on purpose: over two kinds of conversation (two people; a person and an assistant) relevance and the
 speaker carry over with the same weights, and most features of style do not. `scale` brings a signal to its usual spread
