@@ -235,7 +235,7 @@ def show(result: Mapping[str, Any], console: Console) -> None:
     categories = list(result["questions_by_category"])
     table = Table(title=f"Answers: {result['file']}, {result['questions']} questions (percent)", title_justify="left")
     for column in ("", "by", "all", "95 %", *categories, "no verdict"):
-        table.add_column(column.replace("_", " "), justify="left" if column in {"", "by"} else "right")
+        table.add_column(column.replace("_", " "), justify="left" if column in {"", "by"} else "right", overflow="fold")
     for system, found in result["systems"].items():
         for judge, of in found["judged"].items():
             table.add_row(*_row(system, judge, of, categories), str(of["unjudged"]))
