@@ -62,6 +62,9 @@ def main() -> None:
     options = parser.parse_args()
     url = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, check=True).stdout.split()[-1]
     store = open_store(url)
+    store.migrate()
+    for namespace in store.namespaces():  # of an earlier run: more than one statement can delete
+        store.erase(namespace, now=wiring.clock())
     emptied(store)
     one, several = (workers_speed(url, store, count) for count in (1, options.workers))
     print(f"{one:.1f} turns a second by one worker, {several:.1f} by {options.workers}", flush=True)

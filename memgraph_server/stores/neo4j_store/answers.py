@@ -32,7 +32,7 @@ from memgraph_server.memory.requests import (
 )
 from memgraph_server.memory.sweep import Order
 from memgraph_server.stores.neo4j_store.claims import ANY_TAIL, BOUNDED, ENDING, OPEN
-from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
 from memgraph_server.stores.neo4j_store.keys import FACT, SLICES, STAKE, Keys, Scope
 from memgraph_server.stores.neo4j_store.ranks import END, START, before, rank
 
@@ -42,6 +42,13 @@ _SUPPORTS = 64
 _KEY = "s.namespace = $namespace AND s.head = $head AND s.relation = $relation"
 _IN_TAIL = f"{_KEY} AND s.tail = list[0] AND s.kind = list[1] AND s.assertive = list[2]"
 _IN_KEY = f"{_KEY} AND s.kind = list[1] AND s.assertive = list[2]"
+_OF_TAIL, _OF_KEY = (
+    "namespace, head, relation, tail, kind, assertive, rank",
+    "namespace, head, relation, kind, assertive, rank",
+)
+_TAIL_RISING, _TAIL_FALLING = ordered("s", _OF_TAIL), ordered("s", _OF_TAIL, falling=True)
+_KEY_RISING, _KEY_FALLING = ordered("s", _OF_KEY), ordered("s", _OF_KEY, falling=True)
+_LAST_BEGUN = ordered("b", "namespace, triple, current, valid_from", falling=True)
 #: An ending `e` of stake s's tail that is greater than s and less than $before.
 _ENDED = """EXISTS {
                 MATCH (e:Stake) WHERE e.namespace = $namespace AND e.head = $head AND e.relation = $relation
@@ -55,7 +62,7 @@ FIRST_OF_TAIL = Query(
     UNWIND $lists AS list
     CALL (list) {{
         MATCH (s:Stake) WHERE {_IN_TAIL} AND s.rank > $after AND s.id <> $without
-        RETURN s.anchor AS anchor ORDER BY s.rank LIMIT 1
+        RETURN s.anchor AS anchor ORDER BY {_TAIL_RISING} LIMIT 1
     }}
     RETURN min(anchor)""",
 )
@@ -65,7 +72,7 @@ FIRST_OF_KEY = Query(
     UNWIND $lists AS list
     CALL (list) {{
         MATCH (s:Stake) WHERE {_IN_KEY} AND s.rank > $after AND s.id <> $without
-        RETURN s.anchor AS anchor ORDER BY s.rank LIMIT 1
+        RETURN s.anchor AS anchor ORDER BY {_KEY_RISING} LIMIT 1
     }}
     RETURN min(anchor)""",
 )
@@ -75,7 +82,7 @@ LAST_OF_TAIL = Query(
     UNWIND $lists AS list
     CALL (list) {{
         MATCH (s:Stake) WHERE {_IN_TAIL} AND s.rank < $before AND s.id <> $without
-        RETURN s.rank AS greatest ORDER BY s.rank DESC LIMIT 1
+        RETURN s.rank AS greatest ORDER BY {_TAIL_FALLING} LIMIT 1
     }}
     RETURN max(greatest)""",
 )
@@ -85,7 +92,7 @@ LAST_OF_KEY = Query(
     UNWIND $lists AS list
     CALL (list) {{
         MATCH (s:Stake) WHERE {_IN_KEY} AND s.rank < $before AND s.id <> $without
-        RETURN s.rank AS greatest ORDER BY s.rank DESC LIMIT 1
+        RETURN s.rank AS greatest ORDER BY {_KEY_FALLING} LIMIT 1
     }}
     RETURN max(greatest)""",
 )
@@ -94,7 +101,7 @@ UNENDED = Query(
     f"""
     MATCH (s:Stake) WHERE {_KEY} AND s.kind = 1 AND s.assertive = true AND s.rank > $after AND s.rank < $until
         AND s.id <> $without AND NOT {_ENDED}
-    RETURN s.anchor ORDER BY s.rank LIMIT 1""",
+    RETURN s.anchor ORDER BY {_KEY_RISING} LIMIT 1""",
 )
 ARRIVING_OF_TAIL = Query(
     "stakes between two instants, in lists of (tail, kind, assertive)",
@@ -120,7 +127,7 @@ STANDING_OF_TAIL = Query(
     UNWIND $lists AS list
     CALL (list) {{
         MATCH (s:Stake) WHERE {_IN_TAIL} AND {_STANDS}
-        RETURN s ORDER BY s.rank DESC LIMIT $limit
+        RETURN s ORDER BY {_TAIL_FALLING} LIMIT $limit
     }}
     WITH s ORDER BY s.rank DESC LIMIT $limit RETURN {STAKE}""",
 )
@@ -130,7 +137,7 @@ STANDING_OF_KEY = Query(
     UNWIND $lists AS list
     CALL (list) {{
         MATCH (s:Stake) WHERE {_IN_KEY} AND {_STANDS}
-        RETURN s ORDER BY s.rank DESC LIMIT $limit
+        RETURN s ORDER BY {_KEY_FALLING} LIMIT $limit
     }}
     WITH s ORDER BY s.rank DESC LIMIT $limit RETURN {STAKE}""",
 )
@@ -155,7 +162,8 @@ SUPPORTS = Query(
     f"""
     MATCH (s:Stake) WHERE {_KEY} AND s.tail = $tail AND s.assertive = $assertive AND s.support_rank > $after
         AND s.valid_from < $end AND (s.valid_to IS NULL OR s.valid_to > $start)
-    RETURN s.confidence, s.turn_id, s.id, s.intent, s.support_rank ORDER BY s.support_rank LIMIT $limit""",
+    RETURN s.confidence, s.turn_id, s.id, s.intent, s.support_rank
+    ORDER BY {ordered("s", "namespace, head, relation, tail, assertive, support_rank")} LIMIT $limit""",
 )
 _TOUCHING = f"""f.namespace = $namespace AND f.current = true AND f.stratum = $stratum
         AND f.valid_from <= $end AND coalesce(f.valid_to, $latest) >= $start
@@ -174,7 +182,7 @@ FACTS_OF_TRIPLE = Query(
     OPTIONAL CALL () {{
         MATCH ()-[b:FACT]->() WHERE b.namespace = $namespace AND b.triple = $triple AND b.current = true
             AND b.valid_from < $start AND b.stratum = $stratum
-        RETURN b.valid_from AS earliest ORDER BY b.valid_from DESC LIMIT 1
+        RETURN b.valid_from AS earliest ORDER BY {_LAST_BEGUN} LIMIT 1
     }}
     WITH coalesce(earliest, -$latest) AS earliest
     MATCH ()-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)

@@ -68,6 +68,12 @@ class Query:
         object.__setattr__(self, "sent", "CYPHER 25\n" + re.sub(r"\$(?=[a-z])", "$given.", self.text))
 
 
+def ordered(thing: str, index: str, *, falling: bool = False) -> str:
+    """The order of an index, by its properties: named whole, since one that leaves out what is equal anyway is not
+    known to the planner as the index's own, so that all entries are read to find the first few."""
+    return ", ".join(f"{thing}.{name}{' DESC' if falling else ''}" for name in index.split(", "))
+
+
 class Statements:
     """Runs queries inside one transaction, or each as one of its own (of a session)."""
 

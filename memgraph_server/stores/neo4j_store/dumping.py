@@ -63,7 +63,7 @@ ENTITIES = Query(
     "write out entities",
     """
     MATCH (e:Entity) WHERE e.namespace = $namespace AND e.number > $after
-    RETURN e.number, e.id, e.name, e.type, e.recorded_at ORDER BY e.number LIMIT $limit""",
+    RETURN e.number, e.id, e.name, e.type, e.recorded_at ORDER BY e.namespace, e.number LIMIT $limit""",
 )
 MERGES = Query(
     "write out merges",
@@ -78,7 +78,8 @@ TURNS = Query(
     "write out turns",
     """
     CALL () {
-        MATCH (t:Turn) WHERE t.namespace = $namespace AND t.handle > $after RETURN t ORDER BY t.handle LIMIT $limit
+        MATCH (t:Turn) WHERE t.namespace = $namespace AND t.handle > $after RETURN t
+        ORDER BY t.namespace, t.handle LIMIT $limit
     }
     RETURN t.handle, t.id, t.session, t.position, t.role, t.speaker, t.text, t.at, t.utc_offset_minutes, t.recorded_at,
         t.state, t.attempts, t.captions, t.reason, t.due_at, COLLECT {
@@ -91,7 +92,8 @@ TRIPLES_OUT = Query(
     "write out triples",
     """
     CALL () {
-        MATCH (r:Triple) WHERE r.namespace = $namespace AND r.number > $after RETURN r ORDER BY r.number LIMIT $limit
+        MATCH (r:Triple) WHERE r.namespace = $namespace AND r.number > $after RETURN r
+        ORDER BY r.namespace, r.number LIMIT $limit
     }
     MATCH (h:Entity {namespace: $namespace, number: r.head})
     WITH r, h
@@ -104,7 +106,7 @@ ASSERTIONS = Query(
     """
     CALL () {
         MATCH (a:Assertion) WHERE a.namespace = $namespace AND a.number > $after
-        RETURN a ORDER BY a.number LIMIT $limit
+        RETURN a ORDER BY a.namespace, a.number LIMIT $limit
     }
     MATCH (h:Entity {namespace: $namespace, number: a.head})
     OPTIONAL MATCH (t:Entity {namespace: $namespace, number: a.tail})
@@ -124,7 +126,7 @@ FACTS = Query(
     MATCH (h)-[f:FACT]->(t) WHERE f.namespace = $namespace AND f.version > $after
     RETURN f.version, f.id, h.id, f.relation, t.id, f.stratum, f.valid_from, f.confidence, f.intent, f.recorded_from,
         f.valid_to, f.recorded_to
-    ORDER BY f.version LIMIT $limit""",
+    ORDER BY f.namespace, f.version LIMIT $limit""",
 )
 CARDINALITIES = Query(
     "write out cardinalities",
@@ -136,7 +138,8 @@ JOBS = Query(
     "write out jobs",
     """
     CALL () {
-        MATCH (j:Job) WHERE j.namespace = $namespace AND j.id > $after RETURN j ORDER BY j.id LIMIT $limit
+        MATCH (j:Job) WHERE j.namespace = $namespace AND j.id > $after RETURN j
+        ORDER BY j.namespace, j.id LIMIT $limit
     }
     RETURN j.id, j.created_at, j.key, COLLECT {
         UNWIND range(0, size(j.turns) - 1) AS place

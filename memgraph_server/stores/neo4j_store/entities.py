@@ -69,7 +69,7 @@ PAGE = Query(
     f"""
     CALL () {{
         MATCH (e:Entity) WHERE e.namespace = $namespace AND e.normalized > $after
-        RETURN e, e.normalized AS normalized ORDER BY e.normalized LIMIT $limit
+        RETURN e, e.normalized AS normalized ORDER BY e.namespace, e.normalized LIMIT $limit
     }}
     {_ENTITY}, normalized ORDER BY normalized""",
 )

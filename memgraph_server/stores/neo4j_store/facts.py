@@ -14,7 +14,7 @@ from typing import Any
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.facts import Fact, Intent, Stratum
-from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
 from memgraph_server.stores.neo4j_store.entities import NEVER
 from memgraph_server.stores.port import AsOf, FactView
 
@@ -32,21 +32,21 @@ COLUMNS = """f.id, f.version, h.id, f.relation, t.id, f.stratum, f.valid_from, f
     f.recorded_from, CASE WHEN $known_at IS NULL THEN f.recorded_to END, h.name, t.name, f.head, f.tail, f.triple"""
 
 #: The claims behind a fact `f` as placed at `seen`, latest evidence first, at most $latest.
-SUPPORTS = """
-    CALL (f, seen) {
+SUPPORTS = f"""
+    CALL (f, seen) {{
         MATCH (p:Placement) USING INDEX p:Placement(namespace, triple, evidence_at, assertion)
         WHERE p.namespace = $namespace AND p.triple = f.triple AND p.evidence_at IS NOT NULL
             AND p.assertion IS NOT NULL AND p.assertive = (f.stratum = 'stable')
             AND p.recorded_from <= seen AND coalesce(p.recorded_to, $never) > seen
             AND p.valid_from < coalesce(f.valid_to, $never) AND coalesce(p.valid_to, $never) > f.valid_from
-        WITH p ORDER BY p.evidence_at DESC, p.assertion DESC LIMIT $latest
+        WITH p ORDER BY {ordered("p", "namespace, triple, evidence_at, assertion", falling=True)} LIMIT $latest
         RETURN collect([p.id, p.turn_id]) AS supports
-    }"""
+    }}"""
 
 #: Which index lists facts in this order; named, since a planner that thinks a memory small walks all of it.
-_LISTED_NOW = "USING INDEX f:FACT(namespace, current, head, relation, valid_from, version)"
-_LISTED_THEN = "USING INDEX f:FACT(namespace, head, relation, valid_from, version)"
 _OF_TRIPLE = "USING INDEX f:FACT(namespace, triple, current, valid_from)"
+_OF_NOW = "namespace, current, head, relation, valid_from, version"
+_OF_THEN = "namespace, head, relation, valid_from, version"
 _ORDER = "f.head, f.relation, f.valid_from, f.version"
 
 
@@ -56,9 +56,9 @@ def _listing(name: str, held: str, place: str, index: str) -> Query:
         name,
         f"""
         CALL () {{
-            MATCH (h)-[f:FACT]->(t) {index}
+            MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT({index})
             WHERE f.namespace = $namespace AND {held} AND {place} AND {HOLDING}
-            RETURN h, f, t ORDER BY {_ORDER} LIMIT $limit
+            RETURN h, f, t ORDER BY {ordered("f", index)} LIMIT $limit
         }}
         WITH h, f, t, coalesce($known_at, $never - 1) AS seen
         {SUPPORTS}
@@ -73,11 +73,9 @@ _PLACES = {
     "of a key, after a version": """f.head = $head AND f.relation = $relation AND f.valid_from >= $start
         AND f.version IS NOT NULL AND (f.valid_from > $start OR f.version > $version)""",
 }
-LISTINGS_NOW = {
-    place: _listing(f"facts believed now {place}", NOW, where, _LISTED_NOW) for place, where in _PLACES.items()
-}
+LISTINGS_NOW = {place: _listing(f"facts believed now {place}", NOW, where, _OF_NOW) for place, where in _PLACES.items()}
 LISTINGS_THEN = {
-    place: _listing(f"facts believed then {place}", THEN, f"{where} AND f.version IS NOT NULL", _LISTED_THEN)
+    place: _listing(f"facts believed then {place}", THEN, f"{where} AND f.version IS NOT NULL", _OF_THEN)
     for place, where in _PLACES.items()
 }
 

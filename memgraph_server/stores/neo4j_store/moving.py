@@ -75,7 +75,7 @@ COMPLETE = Query(
         CALL (s) {
             MATCH (f:Turn) WHERE f.namespace = $namespace AND f.session = s.id AND f.state = 'pending'
                 AND f.position >= 0
-            RETURN f.due_at AS due_at ORDER BY f.position LIMIT 1
+            RETURN f.due_at AS due_at ORDER BY f.namespace, f.session, f.state, f.position LIMIT 1
         }
         SET s.due_at = due_at
     }

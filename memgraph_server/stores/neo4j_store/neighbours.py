@@ -18,7 +18,7 @@ from typing import Any
 
 from memgraph_server.memory.facts import Intent
 from memgraph_server.stores.about import Around, Between
-from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
 from memgraph_server.stores.neo4j_store.entities import NEVER, STANDS_NOW, STOOD_THEN
 from memgraph_server.stores.neo4j_store.facts import COLUMNS, HOLDING, NOW, SUPPORTS, THEN, clocks, fact
 from memgraph_server.stores.neo4j_store.vectors import Space, similarities
@@ -48,11 +48,11 @@ def _latest(limit: str) -> str:
         CALL (entity) {{
             MATCH (r:Triple) USING INDEX r:Triple(namespace, head, number)
             WHERE r.namespace = $namespace AND r.head = entity AND r.number IS NOT NULL
-            RETURN r.number AS number ORDER BY number DESC LIMIT {limit}
+            RETURN r.number AS number ORDER BY r.namespace DESC, r.head DESC, r.number DESC LIMIT {limit}
             UNION
             MATCH (r:Triple) USING INDEX r:Triple(namespace, tail, number)
             WHERE r.namespace = $namespace AND r.tail = entity AND r.number IS NOT NULL
-            RETURN r.number AS number ORDER BY number DESC LIMIT {limit}
+            RETURN r.number AS number ORDER BY r.namespace DESC, r.tail DESC, r.number DESC LIMIT {limit}
         }}
         WITH number ORDER BY number DESC LIMIT {limit}
         RETURN collect(number) AS numbers"""
@@ -140,7 +140,7 @@ FACTS_NOW = _facts("facts of triples, believed now, with their supports", NOW)
 FACTS_THEN = _facts("facts of triples, believed then, with their supports", THEN)
 
 
-def _related(name: str, stands: str, matched: str) -> Query:
+def _related(name: str, stands: str, matched: str, order: str = "f.valid_from DESC, f.version DESC") -> Query:
     return Query(
         name,
         f"""
@@ -151,7 +151,7 @@ def _related(name: str, stands: str, matched: str) -> Query:
             UNWIND relations AS relation
             CALL (entity, relation) {{
                 {matched}
-                RETURN h, f, t ORDER BY f.valid_from DESC, f.version DESC LIMIT $limit
+                RETURN h, f, t ORDER BY {order} LIMIT $limit
             }}
             RETURN h, f, t ORDER BY f.valid_from DESC, f.version DESC LIMIT $limit
         }}
@@ -160,16 +160,18 @@ def _related(name: str, stands: str, matched: str) -> Query:
     )
 
 
-def _of_head(held: str, index: str) -> str:
-    return f"""MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT({index})
+def _of_head(held: str, index: str) -> tuple[str, str]:
+    matched = f"""MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT({index})
                 WHERE f.namespace = $namespace AND f.head = entity AND f.relation = relation AND {held}
                 AND f.valid_from IS NOT NULL AND f.version IS NOT NULL AND {HOLDING}"""
+    return matched, ordered("f", index, falling=True)
 
 
 def _to_tail(held: str) -> str:
     return f"""MATCH (r:Triple) USING INDEX r:Triple(namespace, tail, relation, number)
                 WHERE r.namespace = $namespace AND r.tail = entity AND r.relation = relation AND r.number IS NOT NULL
-                WITH r.number AS triple ORDER BY triple DESC LIMIT $most
+                WITH r ORDER BY {ordered("r", "namespace, tail, relation, number", falling=True)} LIMIT $most
+                WITH r.number AS triple
                 CALL (triple) {{
                     MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)
                     WHERE f.namespace = $namespace AND f.triple = triple AND {held} AND {HOLDING}
@@ -181,8 +183,8 @@ _NOW_INDEX, _THEN_INDEX = (
     "namespace, current, head, relation, valid_from, version",
     "namespace, head, relation, valid_from, version",
 )
-RELATED_NOW = _related("facts of heads and relations, believed now", STANDS_NOW, _of_head(NOW, _NOW_INDEX))
-RELATED_THEN = _related("facts of heads and relations, believed then", STOOD_THEN, _of_head(THEN, _THEN_INDEX))
+RELATED_NOW = _related("facts of heads and relations, believed now", STANDS_NOW, *_of_head(NOW, _NOW_INDEX))
+RELATED_THEN = _related("facts of heads and relations, believed then", STOOD_THEN, *_of_head(THEN, _THEN_INDEX))
 RELATED_TO_NOW = _related("facts of relations to tails, believed now", STANDS_NOW, _to_tail(NOW))
 RELATED_TO_THEN = _related("facts of relations to tails, believed then", STOOD_THEN, _to_tail(THEN))
 

@@ -106,7 +106,7 @@ WRITE_OUTCOME = Query(
     OPTIONAL CALL (t) {{
         MATCH (p:Turn) WHERE p.namespace = $namespace AND p.session = t.session AND p.state = 'pending'
             AND p.position >= 0
-        RETURN p.due_at AS due_at ORDER BY p.position LIMIT 1
+        RETURN p.due_at AS due_at ORDER BY p.namespace, p.session, p.state, p.position LIMIT 1
     }}
     WITH s, due_at, due_at IS NULL AND s.lease_token = $lease AS last
     SET s.due_at = due_at, s.lease_token = CASE WHEN last THEN null ELSE s.lease_token END,

@@ -42,7 +42,7 @@ LEND = Query(
     CALL (s) {{
         MATCH (t:Turn) USING INDEX t:Turn(namespace, session, state, position)
         WHERE t.namespace = s.namespace AND t.session = s.id AND t.state = 'pending' AND t.position >= 0
-        WITH t ORDER BY t.position LIMIT $limit
+        WITH t ORDER BY t.namespace, t.session, t.state, t.position LIMIT $limit
         RETURN collect([{TURN}, t.due_at, t.attempts]) AS turns, min(t.position) AS first
     }}
     CALL (s, first) {{
@@ -73,7 +73,7 @@ _SET_DUE = """
     MATCH (s:Session {namespace: $namespace, id: session})
     OPTIONAL CALL (s) {
         MATCH (p:Turn) WHERE p.namespace = $namespace AND p.session = s.id AND p.state = 'pending' AND p.position >= 0
-        RETURN p.due_at AS due_at ORDER BY p.position LIMIT 1
+        RETURN p.due_at AS due_at ORDER BY p.namespace, p.session, p.state, p.position LIMIT 1
     }
     SET s.due_at = due_at"""
 LOCK = Query("lock a namespace that exists", "MATCH (n:Namespace {name: $namespace}) SET n.locked = true RETURN n.name")
@@ -102,7 +102,7 @@ DEAD = Query(
     "dead turns in order of arrival",
     f"""
     MATCH (t:Turn) WHERE t.namespace = $namespace AND t.state = 'dead' AND t.handle > $after
-    RETURN {_STATUS} ORDER BY t.handle LIMIT $limit""",
+    RETURN {_STATUS} ORDER BY t.namespace, t.state, t.handle LIMIT $limit""",
 )
 READINESS = Query(
     "pending and dead turns of a namespace",
