@@ -42,11 +42,11 @@ def sign_bits(vectors: ArrayLike) -> Bytes:
 
 def to_int8(vector: ArrayLike) -> tuple[bytes, float]:
     """One byte a dimension and the scale that undoes it; the error of a dimension is at most scale / 2."""
-    values = np.asarray(vector, dtype=np.float64)
+    values = np.asarray(vector, dtype=np.float32)
     scale = float(np.abs(values).max(initial=0.0)) / 127.0
     if not np.isfinite(scale):
         raise ValueError("a vector with infinite or undefined dimensions cannot be stored")
-    return np.rint(values / (scale or 1.0)).astype(np.int8).tobytes(), scale
+    return np.rint(values / np.float32(scale or 1.0)).astype(np.int8).tobytes(), scale
 
 
 def from_int8(stored: bytes, scale: float) -> Floats:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import singledispatchmethod
 from typing import Any
 
 from memgraph_server.memory.belief import as_endings
@@ -92,11 +91,9 @@ class Answers:
             known = self.triples[ends] = row[0]
         return known
 
-    @singledispatchmethod
     def answer(self, request: Request) -> Any:
-        raise TypeError(f"no answer is known for {type(request).__name__}")
+        return _ANSWERS[type(request)](self, request)
 
-    @answer.register
     def _slice(self, request: Slice) -> Sliced:
         values = self._values(request.key, tail=request.tail)
         where = f"{_KEY} AND s.anchor = s.valid_from{self._tails(request.tail)}"
@@ -109,7 +106,6 @@ class Answers:
         facts = self._facts(request.key, self._of_tail(request.key, request.tail, values), values)
         return Sliced(tuple(self._assertion(request.key, row) for row in rows), tuple(facts))
 
-    @answer.register
     def _current_facts(self, request: CurrentFacts) -> tuple[Fact, ...]:
         """Facts of one tail and stratum never overlap, nor do the stable ones of a single-valued key (the only key that
         is asked about as a whole), so the last one that began earlier bounds what can touch."""
@@ -129,7 +125,6 @@ class Answers:
             where += " AND NOT (f.confidence = :confidence AND f.intent = :intent)"
         return tuple(self._facts(request.key, where, values))
 
-    @answer.register
     def _next_of_tail(self, request: NextOfTail) -> Instant | None:
         assertive = int(request.stratum is Stratum.STABLE)
         tails = [ANY_TAIL] if request.tail is None else [ANY_TAIL, self.handle(request.tail)]
@@ -143,7 +138,6 @@ class Answers:
             for tail, kind, certain in lists
         )
 
-    @answer.register
     def _next_assertive(self, request: NextAssertive) -> Instant | None:
         return _least(
             self._first(request.key, request.after, request.without, kind=kind, assertive=1) for kind in (OPEN, BOUNDED)
@@ -160,7 +154,6 @@ class Answers:
         row = self.connection.execute(query, values).fetchone()
         return row[0] if row else None
 
-    @answer.register
     def _next_unended(self, request: NextUnended) -> Instant | None:
         """Stakes up to the last ending of every tail are ended, all of them: the walk starts behind it."""
         last = self._last_ending(request.key, (1,), ANY_TAIL, None, request.without)
@@ -176,7 +169,6 @@ class Answers:
         row = self.connection.execute(query, values).fetchone()
         return row[0] if row else None
 
-    @answer.register
     def _arriving(self, request: Arriving) -> tuple[Assertion, ...]:
         end = _END if request.interval.end is None else request.interval.end
         values = self._values(request.key, tail=request.tail, start=request.interval.start, end=end)
@@ -189,7 +181,6 @@ class Answers:
         )
         return tuple({each.id: each for each in self._assertions(request.key, query, values)}.values())
 
-    @answer.register
     def _standing(self, request: Standing) -> tuple[Assertion, ...]:
         """Claims from the greatest stake down; one that an ending of its tail (or of all) outranks is passed over."""
         certain = (1,) if request.stratum is Stratum.STABLE else (0, 1)
@@ -237,7 +228,6 @@ class Answers:
                 found.append(row)
         return max(found)
 
-    @answer.register
     def _speculation(self, request: Speculation) -> Speculations:
         """A hedged claim is settled at the start when an assertive stake up to there is greater than its greatest."""
         key, start = request.key, request.interval.start
@@ -280,7 +270,6 @@ class Answers:
                 AND s.assertive IN (0, 1) AND s.anchor >= :start"""
             yield from self._assertions(key, query, {**values, "of": tail})
 
-    @answer.register
     def _support(self, request: Support) -> Supported:
         """A lazy cursor in the order of rank; `supported` stops reading where nothing further matters."""
         end = _END if request.interval.end is None else request.interval.end
@@ -380,3 +369,18 @@ def _bound(name: str, order: Order) -> dict[str, Any]:
 
 def _bind(name: str) -> str:
     return f"(:{name}_0, :{name}_1, :{name}_2, :{name}_3)"
+
+
+#: A table, since every fact that is applied asks one: the standard library's dispatch on methods costs as much as the
+#: query.
+_ANSWERS: Mapping[type[Request], Callable[[Answers, Any], Any]] = {
+    Slice: Answers._slice,
+    CurrentFacts: Answers._current_facts,
+    NextOfTail: Answers._next_of_tail,
+    NextAssertive: Answers._next_assertive,
+    NextUnended: Answers._next_unended,
+    Arriving: Answers._arriving,
+    Standing: Answers._standing,
+    Speculation: Answers._speculation,
+    Support: Answers._support,
+}

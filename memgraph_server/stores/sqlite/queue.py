@@ -117,11 +117,11 @@ def finish(connection: sqlite3.Connection, turn: int, token: str | None, cost: C
         UPDATE reading SET state = 'done', attempts = attempts + 1, reason = NULL, calls = ?, prompt_tokens = ?,
             completion_tokens = ? WHERE turn = ?"""
     connection.execute(query, (cost.calls, cost.prompt_tokens, cost.completion_tokens, turn))
-    _set_due(connection, turn)
-    query = """
-        UPDATE session SET lease_token = NULL, lease_until = NULL
-        WHERE handle = (SELECT session FROM reading WHERE turn = ?) AND lease_token = ? AND due_at IS NULL"""
-    return Applied.LAST if connection.execute(query, (turn, token)).rowcount == 1 else Applied.MORE
+    session, due_at = _set_due(connection, turn)
+    if due_at is not None or token is None:
+        return Applied.MORE
+    query = "UPDATE session SET lease_token = NULL, lease_until = NULL WHERE handle = ? AND lease_token = ?"
+    return Applied.LAST if connection.execute(query, (session, token)).rowcount == 1 else Applied.MORE
 
 
 def fail(
@@ -154,10 +154,11 @@ def replay(connection: sqlite3.Connection, namespace: int, turn_ids: Sequence[st
     return len(dead)
 
 
-def _set_due(connection: sqlite3.Connection, turn: int) -> None:
-    """Of the turn's session."""
-    query = f"{SET_DUE} WHERE handle = (SELECT session FROM reading WHERE turn = ?)"  # noqa: S608  constants only
-    connection.execute(query, (turn,))
+def _set_due(connection: sqlite3.Connection, turn: int) -> tuple[int, Instant | None]:
+    """The turn's session, and when it is due from now on."""
+    where = "WHERE handle = (SELECT session FROM reading WHERE turn = ?) RETURNING handle, due_at"
+    row: tuple[int, Instant | None] = connection.execute(f"{SET_DUE} {where}", (turn,)).fetchone()
+    return row
 
 
 def status(connection: sqlite3.Connection, namespace: int, turn_id: str) -> TurnStatus:
