@@ -285,7 +285,13 @@ def raw_writer(folder: Path, tables: Sequence[str], transactions: int) -> Callab
     name = f"raw_{tables[0]}"
     open_store(folder, name).close()
     target = sqlite3.connect(folder / f"{name}.db", isolation_level=None)
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "cache_size = -32768"):
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "secure_delete = ON",
+        "cache_size = -32768",
+        "wal_autocheckpoint = 4000",
+    ):
         target.execute(f"PRAGMA {pragma}")
     inserts = {
         table: f"INSERT INTO {table} VALUES ({', '.join('?' * len(some[0]))})" for table, some in rows.items() if some
