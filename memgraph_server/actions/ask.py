@@ -209,7 +209,7 @@ class _Asking:
 
     def read(self) -> Reading:
         handles = self.store.sample_turns(self.namespace, SPEAKERS_SEEN)
-        cards = self.store.turn_cards(self.namespace, handles, vectors=False)
+        cards = self.store.turn_cards(self.namespace, handles)
         speakers = list(dict.fromkeys(card.speaker for card in cards.values() if card.speaker))
         hints = self.reader(self.question, speakers) if self.reader is not None else None
         period = stated_period(self.question)

@@ -10,7 +10,7 @@ A handful of store calls, whatever the size of the namespace; turns without vect
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -23,7 +23,7 @@ from memgraph_server.retrieval.cues import Sought
 from memgraph_server.retrieval.fusion import Fused, Ranking, fuse, lexical_scale
 from memgraph_server.retrieval.question import Reading
 from memgraph_server.retrieval.signals import Array
-from memgraph_server.stores.port import GraphStore, Posting, TurnCard
+from memgraph_server.stores.port import CardVectors, GraphStore, Posting, TurnCard
 
 NARROW = 128  # cards read with vectors, at least
 MOST = 512  # and at most
@@ -79,10 +79,10 @@ class TurnSearch:
         places = self._best(wide, cosines, cheap)
         narrow = [wide[place] for place in places]
         before = [card.previous for card in narrow if card.previous is not None]
-        full = self.store.turn_cards(self.namespace, list(dict.fromkeys([*(card.handle for card in narrow), *before])))
-        there = [place for place in places if wide[place].handle in full]
-        cards = [full[wide[place].handle] for place in there]
-        found = {name: values[there] for name, values in cheap.items()} | self._signals(cards, full)
+        handles = dict.fromkeys([*(card.handle for card in narrow), *before])
+        held = self.store.turn_vectors(self.namespace, list(handles))
+        cards = [_with_vectors(card, held.get(card.handle)) for card in narrow]
+        found = {name: values[places] for name, values in cheap.items()} | self._signals(cards, held)
         return Ranked(cards, found, self._fused(cards, found), self._scale, self.reading.sought)
 
     @property
@@ -120,7 +120,7 @@ class TurnSearch:
         return list(dict.fromkeys([*pointed, *found[_largest(first_score, self._wide)].tolist()]))[: self._wide]
 
     def _cards(self, handles: Sequence[int]) -> list[TurnCard]:
-        found = self.store.turn_cards(self.namespace, handles, vectors=False)
+        found = self.store.turn_cards(self.namespace, handles)
         cards = [found[handle] for handle in handles if handle in found]
         return [card for card in cards if self.known_at is None or card.recorded_at <= self.known_at]
 
@@ -153,10 +153,10 @@ class TurnSearch:
             "facts": signals.turn_scores(cards, facts),
         }
 
-    def _signals(self, cards: Sequence[TurnCard], full: Mapping[int, TurnCard]) -> dict[str, Array]:
+    def _signals(self, cards: Sequence[TurnCard], held: Mapping[int, CardVectors]) -> dict[str, Array]:
         """Those that need vectors."""
         weights = signals.piece_weights(self.encoding.pieces, self.words.postings, self.words.turns)
-        own, late = signals.late_interaction(cards, full, self.encoding.tokens, weights)
+        own, late = signals.late_interaction(cards, held, self.encoding.tokens, weights)
         pooled = signals.pooled(cards, self.encoding.pooled)
         return {
             "late": late,
@@ -164,6 +164,12 @@ class TurnSearch:
             "pooled": pooled,
             "question": signals.questions(cards),
         }
+
+
+def _with_vectors(card: TurnCard, held: CardVectors | None) -> TurnCard:
+    if held is None:
+        return card
+    return replace(card, pooled=held.pooled, token_bits=held.token_bits, pieces=held.pieces)
 
 
 def _largest(values: Array, count: int) -> NDArray[np.int64]:

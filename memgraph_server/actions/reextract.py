@@ -88,7 +88,7 @@ def every_turn(store: GraphStore, namespace: str, sessions: Collection[str] = ()
     """Ids of all turns of a namespace, or of these sessions, in the order they arrived. Raises InvalidInput for a
     session that has none."""
     handles = store.sample_turns(namespace, max(1, store.corpus_size(namespace).turns))
-    cards = store.turn_cards(namespace, handles, vectors=False)
+    cards = store.turn_cards(namespace, handles)
     absent = set(sessions) - {card.session_id for card in cards.values()}
     if absent:
         raise InvalidInput(f"no turn is of session {min(absent)!r}", field="session")

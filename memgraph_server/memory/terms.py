@@ -83,8 +83,10 @@ _EMOJI = "[\U0001f1e6-\U0001f1ff]{2}|[\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0
 
 
 def _token_pattern(run: str) -> re.Pattern[str]:
-    """Group 1: a run followed by an apostrophe and letters; 2: runs with joints; 3: an emoji. Never backtracks."""
-    return re.compile(rf"({run}(?:'{run})++)|({run}(?:{_JOINT}{run})*+(?:\+\+|#)?+)|({_EMOJI})")
+    """Group 1: a run followed by an apostrophe and letters; 2: runs with joints; 3: an emoji. Never backtracks: a run
+    gives nothing back, and what follows the joints may be empty. (Possessive groups would say so, but Python 3.11.2,
+    which Debian 12 has, forgets where it was when one of them fails.)"""
+    return re.compile(rf"({run}(?:'{run})+)|({run}(?:{_JOINT}{run})*(?:\+\+|#)?)|({_EMOJI})")
 
 
 _ASCII_TOKEN = _token_pattern("[a-z0-9]++")

@@ -67,6 +67,15 @@ class Card(Protocol):
     def pieces(self) -> Sequence[str]: ...
 
 
+class Tokens(Protocol):
+    """A turn's token vectors, as signs."""
+
+    @property
+    def handle(self) -> int: ...
+    @property
+    def token_bits(self) -> NDArray[np.uint8] | None: ...
+
+
 class Posting(Protocol):
     """Where a term occurs (stores/port.py, Posting)."""
 
@@ -184,16 +193,16 @@ def _words(pieces: Sequence[str]) -> list[tuple[str, list[int]]]:
 
 
 def late_interaction(
-    cards: Sequence[Card], before: Mapping[int, Card], question: NDArray[np.float32], weights: Array
+    cards: Sequence[Card], before: Mapping[int, Tokens], question: NDArray[np.float32], weights: Array
 ) -> tuple[Array, Array]:
     """Σ over pieces of weight × best match: among the tokens of the turn, and of the turn and the one before it.
 
-    question: shape (pieces, dimension), unit rows; before: the cards of previous turns by handle (those that are
+    question: shape (pieces, dimension), unit rows; before: the tokens of previous turns by handle (those that are
     absent are passed over).
     """
     counted = weights > 0
     question, weights = question[counted], weights[counted]
-    wanted = {card.handle: card for card in cards}
+    wanted: dict[int, Tokens] = {card.handle: card for card in cards}
     wanted.update((h, before[h]) for c in cards if (h := c.previous) is not None and h in before and h not in wanted)
     best = _best_matches(list(wanted.values()), question)
     nothing = np.full(len(weights), -np.inf)
@@ -207,7 +216,7 @@ def _weighted(matches: Sequence[Array], weights: Array) -> Array:
     return np.where(np.isfinite(table), table, 0.0) @ weights
 
 
-def _best_matches(cards: Sequence[Card], question: NDArray[np.float32]) -> dict[int, Array]:
+def _best_matches(cards: Sequence[Tokens], question: NDArray[np.float32]) -> dict[int, Array]:
     """Of each card that has tokens, the best cosine for each row of the question; shape (pieces,)."""
     held = [card for card in cards if card.token_bits is not None and len(card.token_bits)]
     if not held or not len(question):

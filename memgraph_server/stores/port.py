@@ -217,8 +217,18 @@ class TurnCard:
     characters: int
     previous: int | None  # handle in the same session
     next: int | None
-    pooled: Floats | None  # (dimension,), dequantized
-    token_bits: NDArray[np.uint8] | None  # (n, dimension // 8), one bit a dimension
+    pooled: Floats | None = None  # these three: as in CardVectors, where somebody put them together
+    token_bits: NDArray[np.uint8] | None = None
+    pieces: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CardVectors:
+    """What a turn's card has besides, of the embedder that the store searches now."""
+
+    handle: int
+    pooled: Floats  # (dimension,), dequantized
+    token_bits: NDArray[np.uint8]  # (n, dimension // 8), one bit a dimension
     pieces: Sequence[str]
 
 
@@ -378,7 +388,14 @@ class GraphStore(Protocol):
         """(handle, approximate cosine), best first."""
         ...
 
-    def turn_cards(self, namespace: str, handles: Sequence[int], *, vectors: bool = True) -> dict[int, TurnCard]: ...
+    def turn_cards(self, namespace: str, handles: Sequence[int]) -> dict[int, TurnCard]:
+        """Without vectors."""
+        ...
+
+    def turn_vectors(self, namespace: str, handles: Sequence[int]) -> dict[int, CardVectors]:
+        """Of the turns that have any."""
+        ...
+
     def handles(self, namespace: str, turn_ids: Sequence[str]) -> dict[str, int]: ...
     def sample_turns(self, namespace: str, count: int) -> list[int]:
         """Handles spread evenly over the namespace, the same for the same content: the base of a score's mean and

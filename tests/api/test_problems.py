@@ -158,7 +158,7 @@ MEMBERS = st.sampled_from(["session_id", "turns", "text", "at", "role", "id", "a
 SHAPED = st.dictionaries(MEMBERS, JSON_VALUES | st.lists(st.dictionaries(MEMBERS, JSON_VALUES, max_size=4), max_size=2))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=st.sampled_from(["/turns", "/assertions", "/query", "/turns/fetch", "/facts/x/retract", "/entities/x/merge"]),
     body=SHAPED | JSON_VALUES,
@@ -171,7 +171,7 @@ def test_any_json_is_answered_without_a_fault_of_the_server(ann: Namespace, path
         assert_problem(answer, answer.status_code, answer.json()["code"])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     path=st.sampled_from(["/timeline", "/facts", "/entities", "/turns/x", "/jobs/x"]),
     parameters=st.dictionaries(

@@ -306,7 +306,7 @@ def test_a_turn_gives_eight_facts_at_most() -> None:
 # -- laws
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.text(max_size=120), st.sampled_from(list(Role)), st.text(max_size=12)), max_size=4),
     st.integers(-(10**15), 4 * 10**15),
@@ -323,7 +323,7 @@ def test_any_text_is_safe_and_every_fact_points_into_its_turn(said: list[tuple[s
             assert well_formed(fact, each)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from(

@@ -119,7 +119,7 @@ def test_lone_surrogates_vanish_and_pairs_are_joined(embedder: OnnxEmbedder) -> 
     assert pair.pieces == ("a", "[UNK]")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=40), max_size=4))
 def test_any_texts_are_encoded_in_order(embedder: OnnxEmbedder, texts: list[str]) -> None:
     for encoded in embedder.encode(texts):

@@ -94,7 +94,7 @@ def follows(seed: int, limit: int, size: int) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**9), st.sampled_from([0, 2, 64]), st.sampled_from([6, 16]))
 def test_one_at_a_time_gives_what_the_whole_gives_after_every_step(seed: int, limit: int, size: int) -> None:
     assert follows(seed, limit, size)
@@ -123,7 +123,7 @@ def test_a_claim_that_was_ended_does_not_count_before_it_is_vouched_for_again() 
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_the_same_assertions_in_another_order_end_in_the_same_facts_with_the_same_ids(seed: int, shuffle: int) -> None:
     case = history(seed, 10)
@@ -137,7 +137,7 @@ def test_the_same_assertions_in_another_order_end_in_the_same_facts_with_the_sam
     assert outcomes[0] == outcomes[1]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**9))
 def test_what_is_applied_and_withdrawn_leaves_no_trace_in_what_is_believed(seed: int) -> None:
     case = history(seed, 10)
@@ -150,7 +150,7 @@ def test_what_is_applied_and_withdrawn_leaves_no_trace_in_what_is_believed(seed:
         believed.step(assertion, present=True)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**9))
 def test_a_version_is_closed_or_opened_only_where_something_changed(seed: int) -> None:
     case = history(seed, 10)
@@ -162,7 +162,7 @@ def test_a_version_is_closed_or_opened_only_where_something_changed(seed: int) -
         assert opened == believed.content() - before
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**9))
 def test_a_change_of_cardinality_derives_the_key_anew_and_back(seed: int) -> None:
     case = history(seed, 10)

@@ -207,7 +207,5 @@ class HistoryContract:
         checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
         # A store's steps are slow, and so would shrinking them be: minutes. The example found is short enough to read.
         phases = (Phase.explicit, Phase.reuse, Phase.generate)
-        limits = settings(
-            max_examples=30, stateful_step_count=20, deadline=None, suppress_health_check=checks, phases=phases
-        )
+        limits = settings(max_examples=30, stateful_step_count=20, suppress_health_check=checks, phases=phases)
         run_state_machine_as_test(machine, settings=limits)

@@ -84,6 +84,7 @@ READS: dict[str, Call] = {
     "postings": lambda s, n, i: s.postings(n, terms("secret tea")),
     "nearest_turns": lambda s, n, i: s.nearest_turns(n, vector("t0"), 9),
     "turn_cards": lambda s, n, i: s.turn_cards(n, i.handles),
+    "turn_vectors": lambda s, n, i: s.turn_vectors(n, i.handles),
     "handles": lambda s, n, i: s.handles(n, ["t0", "t1"]),
     "sample_turns": lambda s, n, i: s.sample_turns(n, 9),
     "readiness": lambda s, n, i: s.readiness(n),

@@ -117,6 +117,7 @@ def answers(store: Store, namespace: str) -> Iterator[Any]:
     yield [(named[handle], score) for handle, score in store.nearest_turns(namespace, vector("t4"), 9)]
     yield [named[handle] for handle in store.sample_turns(namespace, 7)]
     yield [plain(card) for card in store.turn_cards(namespace, list(named)).values()]
+    yield [plain(held) for _, held in sorted(store.turn_vectors(namespace, list(named)).items())]
     for term, posting in sorted(store.postings(namespace, terms("tea in Paris cake")).items()):
         found = zip(posting.handles.tolist(), posting.counts.tolist(), strict=True)
         yield term, posting.documents, [(named[handle], count) for handle, count in found]

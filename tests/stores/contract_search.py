@@ -97,23 +97,22 @@ class SearchContract:
         assert (cards[handles["x"]].previous, cards[handles["x"]].next) == (None, None)
         assert (cards[handles["a"]].length, cards[handles["a"]].characters) == (len(terms("One two")), 7)
         assert (card.pooled, card.token_bits, card.pieces) == (None, None, ())
+        assert store.turn_vectors("n", list(handles.values())) == {}
 
-    def test_a_card_holds_the_turns_vectors_nearly_as_given(self, store: Store) -> None:
+    def test_the_turns_vectors_come_nearly_as_given(self, store: Store) -> None:
         store.append_turns("n", [turn("a")], job_id="j", now=NOW)
         given = turn_vectors("three small pieces")
         store.apply_outcome("n", TurnOutcome("a", (), (), given, {}), lease=None, now=NOW)
         handle = store.handles("n", ["a"])["a"]
-        card = store.turn_cards("n", [handle])[handle]
-        assert card.pooled is not None
-        assert card.token_bits is not None
-        np.testing.assert_allclose(card.pooled, given.pooled, atol=0.01)
-        np.testing.assert_array_equal(card.token_bits, np.packbits(given.tokens > 0, axis=1))
-        assert card.pieces == ("three", "small", "pieces")
-        bare = store.turn_cards("n", [handle], vectors=False)[handle]
-        assert (bare.pooled, bare.token_bits) == (None, None)
+        held = store.turn_vectors("n", [handle, handle])
+        assert list(held) == [handle] == [held[handle].handle]
+        np.testing.assert_allclose(held[handle].pooled, given.pooled, atol=0.01)
+        np.testing.assert_array_equal(held[handle].token_bits, np.packbits(given.tokens > 0, axis=1))
+        assert held[handle].pieces == ("three", "small", "pieces")
+        assert store.turn_cards("n", [handle])[handle].pooled is None
 
     def test_handles_nobody_has_have_no_card(self, store: Store) -> None:
-        assert store.turn_cards("n", [0, -1, 10**12]) == {}
+        assert store.turn_cards("n", [0, -1, 10**12]) == store.turn_vectors("n", [0, -1, 10**12]) == {}
 
     def test_the_nearest_turns_come_best_first_with_their_cosine(self, store: Store) -> None:
         base = vector("question")
@@ -137,7 +136,7 @@ class SearchContract:
         handles = store.handles("n", ["bad", "good"])
         assert [handle for handle, _ in store.nearest_turns("n", vector("good"), 5)] == [handles["good"]]
         assert store.nearest_turns("n", bad, 5) == []
-        assert store.turn_cards("n", [handles["bad"]])[handles["bad"]].pooled is None
+        assert list(store.turn_vectors("n", list(handles.values()))) == [handles["good"]]
         ann = entity_id(store, "n", "Ann")
         for query in (vector("Ann likes cake"), bad, None):
             found = store.neighbours(

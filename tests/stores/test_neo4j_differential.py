@@ -184,6 +184,7 @@ def test_the_same_conversation_is_found_alike(both: Both) -> None:
     same(both, lambda store: store.corpus_size("n"))
     same(both, lambda store: store.nearest_turns("n", vector("t4"), 8))
     same(both, lambda store: store.turn_cards("n", store.sample_turns("n", 9)))
+    same(both, lambda store: store.turn_vectors("n", store.sample_turns("n", 9)))
     same(both, lambda store: store.previous_turns("n", "t30", 4))
     same(both, lambda store: store.entities("n", limit=5)[0])
     same(both, lambda store: store.stale_vectors("other", 3)[:3] and sorted(store.stale_vectors("other", 99)))

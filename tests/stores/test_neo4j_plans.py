@@ -191,7 +191,8 @@ def _ask_the_rest(store: Neo4jStore) -> None:
     store.entities("n", limit=5), store.entities("n", limit=5, like="x1")
     store.assertion("n", tell(store, "n", claim("Ann", "drives", "a van"))[0])
     store.corpus_size("n"), store.postings("n", terms("hello number 7")), store.nearest_turns("n", vector("t1"), 5)
-    store.turn_cards("n", list(store.handles("n", ["t1", "t2"]).values())), store.turn_cards("n", [1], vectors=False)
+    handles = list(store.handles("n", ["t1", "t2"]).values())
+    store.turn_cards("n", handles), store.turn_vectors("n", handles)
     (
         store.sample_turns("n", 5),
         store.readiness("n"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
 from memgraph_server.stores.neo4j_store.vectors import Space, restored, similarities
-from memgraph_server.stores.port import CorpusSize, Floats, Posting, TurnCard
+from memgraph_server.stores.port import CardVectors, CorpusSize, Floats, Posting, TurnCard
 from memgraph_server.stores.sqlite.vectors import candidates_for
 
 #: A term in more turns than this says nothing about one of them; its postings are not read.
@@ -38,17 +38,23 @@ NEAREST = Query(
     RETURN collect([t.handle, t.pooled])""",
     listed=True,
 )
-_CARDS = """
+CARDS = Query(
+    "cards of turns",
+    """
     UNWIND $handles AS handle
     MATCH (t:Turn {namespace: $namespace, handle: handle})
     OPTIONAL MATCH (before:Turn)-[:NEXT]->(t)
     OPTIONAL MATCH (t)-[:NEXT]->(after:Turn)
     RETURN collect([t.handle, t.id, t.session, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length,
-        t.characters, before.handle, after.handle"""
-CARDS = Query("cards of turns", f"{_CARDS}])", listed=True)
-CARDS_WITH_VECTORS = Query(
-    "cards of turns with their vectors",
-    f"{_CARDS}, CASE WHEN t.embedder = $embedder THEN [t.pooled, t.token_bits, t.pieces] END])",
+        t.characters, before.handle, after.handle])""",
+    listed=True,
+)
+VECTORS = Query(
+    "vectors of turns",
+    """
+    UNWIND $handles AS handle
+    MATCH (t:Turn {namespace: $namespace, handle: handle}) WHERE t.embedder = $embedder
+    RETURN collect([t.handle, t.pooled, t.token_bits, t.pieces])""",
     listed=True,
 )
 
@@ -89,23 +95,22 @@ def nearest_turns(ask: Statements, namespace: str, vector: Floats, limit: int, s
     return sorted(found.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
 
 
-def turn_cards(
-    ask: Statements, namespace: str, handles: Sequence[int], vectors: bool, space: Space
-) -> dict[int, TurnCard]:
+def turn_cards(ask: Statements, namespace: str, handles: Sequence[int]) -> dict[int, TurnCard]:
     wanted = [int(handle) for handle in dict.fromkeys(handles)]
-    values = {"namespace": namespace, "handles": wanted, "embedder": space.embedder}
-    rows = ask(CARDS_WITH_VECTORS if vectors else CARDS, **values) if wanted else []
-    return {row[0]: _card(row, space) for row in rows}
+    rows = ask(CARDS, namespace=namespace, handles=wanted) if wanted else []
+    return {row[0]: TurnCard(*row) for row in rows}
 
 
-def _card(row: Row, space: Space) -> TurnCard:
-    vectors = row[12] if len(row) > 12 else None
-    if vectors is None or len(vectors[0]) != space.width + 4:
-        return TurnCard(*(*row[:12], None, None, ()))
-    pooled, bits, pieces = vectors
+def turn_vectors(ask: Statements, namespace: str, handles: Sequence[int], space: Space) -> dict[int, CardVectors]:
+    wanted = [int(handle) for handle in dict.fromkeys(handles)]
+    rows = ask(VECTORS, namespace=namespace, handles=wanted, embedder=space.embedder) if wanted else []
+    return {row[0]: _vectors(row, space) for row in rows if row[1] is not None and len(row[1]) == space.width + 4}
+
+
+def _vectors(row: Row, space: Space) -> CardVectors:
+    handle, pooled, bits, pieces = row
     tokens = np.frombuffer(bits, dtype=np.uint8).reshape(-1, space.width // 8)
-    whole = restored(pooled)[: space.dimension]
-    return TurnCard(*(*row[:12], whole, tokens, tuple(pieces)))
+    return CardVectors(handle, restored(pooled)[: space.dimension], tokens, tuple(pieces))
 
 
 def sample_turns(ask: Statements, namespace: str, count: int) -> list[int]:

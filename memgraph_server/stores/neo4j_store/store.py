@@ -44,6 +44,7 @@ from memgraph_server.stores.port import (
     Applied,
     AsOf,
     AssertionView,
+    CardVectors,
     CorpusSize,
     FactView,
     Floats,
@@ -344,8 +345,11 @@ class Neo4jStore(Transactions):
         check_limit(limit)
         return self._read(namespace, lambda ask: search.nearest_turns(ask, namespace, vector, limit, self._space))
 
-    def turn_cards(self, namespace: str, handles: Sequence[int], *, vectors: bool = True) -> dict[int, TurnCard]:
-        return self._read(namespace, lambda ask: search.turn_cards(ask, namespace, handles, vectors, self._space))
+    def turn_cards(self, namespace: str, handles: Sequence[int]) -> dict[int, TurnCard]:
+        return self._read(namespace, lambda ask: search.turn_cards(ask, namespace, handles))
+
+    def turn_vectors(self, namespace: str, handles: Sequence[int]) -> dict[int, CardVectors]:
+        return self._read(namespace, lambda ask: search.turn_vectors(ask, namespace, handles, self._space))
 
     def handles(self, namespace: str, turn_ids: Sequence[str]) -> dict[str, int]:
         return self._read(namespace, lambda ask: turns.handles(ask, namespace, turn_ids))

@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from memgraph_server.stores.port import CorpusSize, Floats, TurnCard
+from memgraph_server.stores.port import CardVectors, CorpusSize, Floats, TurnCard
 from memgraph_server.stores.sqlite.vectors import Indexes, Space, candidates_for, cosines, restored_all
 
 _CARD = """
@@ -47,14 +47,9 @@ def nearest_turns(
     return list(zip(turns[order].tolist(), scores[order].tolist(), strict=True))
 
 
-def turn_cards(
-    connection: sqlite3.Connection, namespace: int, handles: Sequence[int], vectors: bool, space: Space
-) -> dict[int, TurnCard]:
-    wanted = json.dumps([int(handle) for handle in handles])
-    found = _vectors(connection, namespace, wanted, space) if vectors else {}
-    nothing: _Vectors = (None, None, ())
-    rows = connection.execute(_CARD, (wanted, namespace))
-    return {row[0]: TurnCard(*(*row, *found.get(row[0], nothing))) for row in rows}
+def turn_cards(connection: sqlite3.Connection, namespace: int, handles: Sequence[int]) -> dict[int, TurnCard]:
+    rows = connection.execute(_CARD, (json.dumps([int(handle) for handle in handles]), namespace))
+    return {row[0]: TurnCard(*row) for row in rows}
 
 
 class Pieces(Sequence[str]):
@@ -98,10 +93,10 @@ class Pieces(Sequence[str]):
         return repr(self._pieces)
 
 
-_Vectors = tuple[Floats | None, "np.ndarray[tuple[int, int], np.dtype[np.uint8]] | None", Sequence[str]]
-
-
-def _vectors(connection: sqlite3.Connection, namespace: int, wanted: str, space: Space) -> dict[int, _Vectors]:
+def turn_vectors(
+    connection: sqlite3.Connection, namespace: int, handles: Sequence[int], space: Space
+) -> dict[int, CardVectors]:
+    wanted = json.dumps([int(handle) for handle in handles])
     query = """
         SELECT v.turn, v.pooled, v.token_bits, v.pieces FROM json_each(?) wanted
         CROSS JOIN turn_vector v ON v.namespace = ? AND v.turn = wanted.value JOIN embedder e ON e.id = v.embedder
@@ -112,7 +107,8 @@ def _vectors(connection: sqlite3.Connection, namespace: int, wanted: str, space:
     turns, pooled, bits, pieces = zip(*rows, strict=True)
     vectors = restored_all(pooled)[:, : space.dimension]
     tokens = [np.frombuffer(signs, dtype=np.uint8).reshape(-1, space.width // 8) for signs in bits]
-    return dict(zip(turns, zip(vectors, tokens, map(Pieces, pieces), strict=True), strict=True))
+    parts = zip(turns, vectors, tokens, map(Pieces, pieces), strict=True)
+    return {turn: CardVectors(turn, *rest) for turn, *rest in parts}
 
 
 def sample_turns(connection: sqlite3.Connection, namespace: int, count: int) -> list[int]:

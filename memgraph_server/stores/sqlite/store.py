@@ -23,6 +23,7 @@ from memgraph_server.stores.port import (
     Applied,
     AsOf,
     AssertionView,
+    CardVectors,
     CorpusSize,
     FactView,
     Floats,
@@ -345,9 +346,13 @@ class SqliteStore:
                 connection, number, vector, check_limit(limit), space=self._space, indexes=self._indexes
             )
 
-    def turn_cards(self, namespace: str, handles: Sequence[int], *, vectors: bool = True) -> dict[int, TurnCard]:
+    def turn_cards(self, namespace: str, handles: Sequence[int]) -> dict[int, TurnCard]:
         with self._read(namespace) as (connection, number):
-            return search.turn_cards(connection, number, handles, vectors, self._space)
+            return search.turn_cards(connection, number, handles)
+
+    def turn_vectors(self, namespace: str, handles: Sequence[int]) -> dict[int, CardVectors]:
+        with self._read(namespace) as (connection, number):
+            return search.turn_vectors(connection, number, handles, self._space)
 
     def handles(self, namespace: str, turn_ids: Sequence[str]) -> dict[str, int]:
         with self._read(namespace) as (connection, number):

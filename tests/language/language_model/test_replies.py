@@ -130,7 +130,7 @@ _JSON: Any = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), _JSON))
 def test_whatever_is_json_is_read_as_json(value: dict[str, Any]) -> None:
     text = json.dumps(value, ensure_ascii=False)
