@@ -180,8 +180,9 @@ def _ranking(settings: Settings) -> Ranking:
         return shipped_ranking()
     try:
         return Ranking.from_mapping(json.loads(Path(settings.ranking).read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"{settings.ranking} holds no ranking ({type(error).__name__}: {error}); `eval --fit` writes one"
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        message = f"{settings.ranking} holds no ranking ({why}); `eval --fit` writes one"
         raise InvalidSetting(message, field="MEMGRAPH_SERVER_RANKING") from error
 
 

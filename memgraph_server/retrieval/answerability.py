@@ -30,6 +30,8 @@ from memgraph_server.memory.terms import terms
 from memgraph_server.retrieval.signals import Array, Posting, rarity
 
 BEST = 3
+#: What `schema/ranking.json` holds of it; one that is left out is 0.
+COEFFICIENTS = frozenset({"intercept", "lead", "match", "facts", "unread", "coverage"})
 #: Below this share of readable word pieces a question is one that the embedder cannot read.
 LEGIBLE = 0.5
 _INFLECTS = re.compile(r"[\u3041-\u309f\u30fc]+")

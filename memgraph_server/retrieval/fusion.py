@@ -21,18 +21,22 @@ The weights that ship are in `schema/ranking.json`, with where they come from; a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memgraph_server.retrieval.answerability import COEFFICIENTS
 from memgraph_server.retrieval.cues import Sought
 from memgraph_server.retrieval.sessions import repetition, session_strength
 from memgraph_server.retrieval.signals import Array, Card, Posting, rarity
 
 RELEVANCE = ("lexical", "late", "own", "pooled")
+#: A weight beyond it is no weight; NaN and infinity, which JSON in Python may hold, are beyond it too.
+_LARGEST = 1e6
+_SIGNALS = frozenset({*RELEVANCE, "facts", "speaker", "question", "recency", "graph", "time"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +53,39 @@ class Ranking:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Ranking:
-        """From the parsed file. Raises KeyError, TypeError or ValueError where it is not of that shape."""
-        tables = {name: _numbers(values[name]) for name in ("weights", "scales", "repeat", "answerability")}
+        """From the parsed file. Raises ValueError, which says what is wrong, where it is not of that shape, a number is
+        not finite, or a name is none that counts."""
+        if not isinstance(values, Mapping):
+            raise ValueError("it is no object")
+        lacking = [name for name in cls.__dataclass_fields__ if name not in values]
+        if lacking:
+            raise ValueError(f"it lacks {', '.join(lacking)}")
+        scales = _numbers(values, "scales", _SIGNALS)
+        if any(scale <= 0 for scale in scales.values()):
+            raise ValueError("scales must be above 0")
         return cls(
-            weights=tables["weights"],
-            scales=tables["scales"],
-            length=float(values["length"]),
-            session=float(values["session"]),
-            repeat=tables["repeat"],
-            answerability=tables["answerability"],
+            weights=_numbers(values, "weights", _SIGNALS),
+            scales=scales,
+            length=_number(values["length"], "length"),
+            session=_number(values["session"], "session"),
+            repeat=_numbers(values, "repeat", frozenset(Sought)),
+            answerability=_numbers(values, "answerability", COEFFICIENTS),
         )
 
 
-def _numbers(table: Any) -> dict[str, float]:
-    if not isinstance(table, Mapping):
-        raise TypeError("a ranking's weights, scales, repeat and answerability are mappings of names to numbers")
-    return {str(name): float(number) for name, number in table.items()}
+def _numbers(values: Mapping[str, Any], table: str, known: Collection[str]) -> dict[str, float]:
+    if not isinstance(values[table], Mapping):
+        raise ValueError(f"{table} must map names to numbers")
+    for name in values[table]:
+        if name not in known:
+            raise ValueError(f"{table}.{name} is not known; there are {', '.join(sorted(known))}")
+    return {str(name): _number(number, f"{table}.{name}") for name, number in values[table].items()}
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
+        raise ValueError(f"{name} must be a number")
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def test_one_conversation_leaves_nothing_to_measure_on(tmp_path: Path) -> None:
         fit_ranking(written(tmp_path / "own.json", "c"), tmp_path / "ranking.json", settings=Settings())
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"weights": 3}'])
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"weights": 3}', "[" * 100_000], ids=lambda text: text[:9])
 def test_a_file_without_a_ranking_is_a_wrong_setting(tmp_path: Path, text: str) -> None:
     (tmp_path / "ranking.json").write_text(text, encoding="utf-8")
     settings = Settings(store=f"sqlite:///{tmp_path}/m.db", ranking=str(tmp_path / "ranking.json"))

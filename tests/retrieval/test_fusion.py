@@ -29,14 +29,28 @@ def test_the_ranking_that_ships_can_be_read_and_says_where_it_comes_from() -> No
 
 
 @pytest.mark.parametrize(
-    ("broken", "error"),
-    [({"weights": 3}, TypeError), ({"length": "long"}, ValueError), ({"scales": {"late": "x"}}, ValueError)],
+    ("broken", "says"),
+    [
+        ({"weights": 3}, "weights must map"),
+        ({"length": "long"}, "length must be a number"),
+        ({"length": float("inf")}, "length must be a number"),
+        ({"weights": {"late": float("nan")}}, r"weights\.late must be a number"),
+        ({"weights": {"late": True}}, r"weights\.late must be a number"),
+        ({"weights": {"lexicl": 1}}, r"weights\.lexicl is not known; there are .*lexical"),
+        ({"scales": {"late": "x"}}, r"scales\.late must be a number"),
+        ({"scales": {"late": 0}}, "scales must be above 0"),
+        ({"repeat": {"matterr": 1}}, "there are matter, members, one"),
+        ({"answerability": {"cover": 1}}, "coverage"),
+    ],
 )
-def test_a_ranking_of_another_shape_is_refused(broken: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
+def test_a_ranking_of_another_shape_is_refused_by_name(broken: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
         ranking(**broken)
-    with pytest.raises(KeyError):
-        Ranking.from_mapping({})
+
+
+def test_a_ranking_that_lacks_a_part_is_refused() -> None:
+    with pytest.raises(ValueError, match="it lacks repeat, answerability"):
+        Ranking.from_mapping({"weights": {}, "scales": {}, "length": 0, "session": 0})
 
 
 def test_a_score_is_the_weighted_sum_of_its_signals() -> None:
