@@ -7,8 +7,9 @@ environment of its own (`--environment DIR`; made where it is missing), since it
 
 Both sides read the same turns: "Ann likes thing 17" gives one new fact about Ann. The scripted model answers at once,
 and both embed by the same hash, so that what is left is what each does around its models. Measured: milliseconds,
-statements and model calls a turn where one person has 0, 500 and 5,000 facts already; turns a second of a conversation;
-search; how many nodes ten concurrent turns make of one person; and whether a turn is kept whose model never answers.
+statements and model calls a turn where one person has 0, 500 and 5,000 facts already; turns a second of a
+conversation, handed over session by session (Graphiti takes episodes one by one); search; how many nodes ten
+concurrent turns make of one person; and whether a turn is kept whose model never answers.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from tests.services.neo4j_server import SCRIPT, emptied
 GRAPHITI = ("graphiti-core==0.31.2", "httpx")  # it imports httpx without asking for it
 OTHER_SIDE = Path(__file__).with_name("_graphiti_side.py")
 PASSWORD = "memgraph-tests"  # noqa: S105  of the server that tests start
+SESSION = 20  # turns; a session of a conversation
 AHEAD = 5.0  # the bar: times ahead in time a turn and turns a second
 
 
@@ -179,12 +181,15 @@ def _read_session(store: Neo4jStore, reader: Reader, namespace: str, session: st
 
 
 def _throughput(store: Neo4jStore, reader: Reader, turns: int) -> float:
-    """Turns come one by one and are read together, as the server does while a conversation is handed over."""
+    """A conversation as `ingest` hands it over: session by session, each read by a worker that was told of it."""
     began = time.perf_counter()
-    for index in range(turns):
-        turn = Turn(f"t{index}", "s", Role.USER, "Ann", f"Ann likes thing {index}", wiring.clock())
-        store.append_turns("throughput", [turn], job_id=f"job-{index}", now=wiring.clock())
-    _read_session(store, reader, "throughput", "s")
+    for session, start in enumerate(range(0, turns, SESSION)):
+        said = [
+            Turn(f"t{index}", f"s{session}", Role.USER, "Ann", f"Ann likes thing {index}", wiring.clock())
+            for index in range(start, min(turns, start + SESSION))
+        ]
+        store.append_turns("throughput", said, job_id=f"job-{session}", now=wiring.clock())
+        _read_session(store, reader, "throughput", f"s{session}")
     return turns / (time.perf_counter() - began)
 
 
