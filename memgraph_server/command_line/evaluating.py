@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,14 @@ from memgraph_server.command_line.output import console
 from memgraph_server.errors import InvalidInput
 
 _ANSWERS = "Answers (need a language model)"
+#: What each kind of run heeds. Anything else is refused: it would be passed over in silence.
+_HEEDED = {
+    "": {"--budget", "--json", "--plot", "--keep", "--no-baselines", "--limit"},
+    "--facts": {"--json", "--limit", "--sessions"},
+    "--fit": {"--keep"},
+    "--passages": {"--json", "--limit"},
+    "--answers": {"--budget", "--json", "--keep", "--limit", "--questions", "--seed", "--context"},
+}
 
 
 def evaluate(
@@ -72,8 +82,8 @@ def evaluate(
         typer.Option(help="tokens that the answering model reads [default: 100000]", min=1, rich_help_panel=_ANSWERS),
     ] = None,
 ) -> None:
-    """Measure how much of the evidence is found, at each budget; or, with --facts, how good the facts are; or, with
-    --answers, how good the answers are.
+    """Measure how much of the evidence is found, at each budget; or, with --facts, how good the facts are; with
+    --passages, how many supporting passages are found; with --answers, how good the answers are; or --fit the ranking.
 
     Example: memgraph-server eval locomo.json --budget 512 1024 2048 4096 --json report.json
 
@@ -88,15 +98,33 @@ def evaluate(
     Example: memgraph-server eval --answers --judge-by grade-locomo-1 --judge-by grade-1@gpt-x locomo.json
     """
     budgets = [*(budget or ()), *(more_budgets or ())]
-    if answers or judge or judge_by:
+    answers = answers or judge or bool(judge_by)
+    _check(
+        {"--facts": facts, "--fit": fit is not None, "--passages": passages, "--answers": answers},
+        {
+            "--budget": bool(budgets),
+            "--json": json_path is not None,
+            "--plot": plot is not None,
+            "--keep": keep is not None,
+            "--no-baselines": not baselines,
+            "--limit": limit is not None,
+            "--sessions": sessions is not None,
+            "--questions": questions is not None,
+            "--seed": seed != 0,
+            "--context": context is not None,
+        },
+    )
+    for option, path in (("--json", json_path), ("--plot", plot), ("--fit", fit)):
+        _check_writable(option, path)
+    if keep is not None and keep.exists() and not keep.is_dir():
+        raise InvalidInput(f"--keep {keep} is no folder", field="keep")
+    if answers:
         named = tuple(dict.fromkeys([*(["grade-1"] if judge else []), *(judge_by or ())]))
         _answers(
             file, budgets, named, json_path=json_path, keep=keep, limit=limit, questions=questions, seed=seed,
             context=context,
         )  # fmt: skip
         return
-    if questions is not None or context is not None:
-        raise InvalidInput("--questions and --context go with --answers", field="questions")
     if fit is not None:
         from memgraph_server.evaluation.learn import fit_ranking
 
@@ -120,6 +148,31 @@ def evaluate(
         file, settings=settings_of(), budgets=budgets or list(BUDGETS), json_path=json_path, plot_path=plot, keep=keep,
         baselines=baselines, limit=limit, console=console(),
     )  # fmt: skip
+
+
+def _check(kinds: Mapping[str, bool], given: Mapping[str, bool]) -> None:
+    """At most one kind of run, and no option that it passes over."""
+    chosen = [name for name, wanted in kinds.items() if wanted] or [""]
+    if len(chosen) > 1:
+        raise InvalidInput(f"{' and '.join(chosen)} are runs of their own: say one of them", field="eval")
+    for option, said in given.items():
+        if said and option not in _HEEDED[chosen[0]]:
+            goes_with = [kind or "plain eval" for kind, heeded in _HEEDED.items() if option in heeded]
+            run = f"eval {chosen[0]}".rstrip()
+            raise InvalidInput(f"{run} does not heed {option}; it goes with {', '.join(goes_with)}", field="eval")
+
+
+def _check_writable(option: str, path: Path | None) -> None:
+    """Before an hour of work, not after it."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise InvalidInput(f"{option} {path} is a folder; say a file", field="eval")
+    if not folder.is_dir():
+        raise InvalidInput(f"{option} {path}: there is no folder {folder}", field="eval")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InvalidInput(f"{option} {path} may not be written", field="eval")
 
 
 def _answers(

@@ -131,7 +131,9 @@ def evaluate_passages(
 
 def read_folder(path: Path) -> tuple[list[Passage], list[Asked]]:
     """Raises InvalidInput naming what is missing."""
-    documents = [_document(file) for file in sorted(path.glob("*.json"))] if path.is_dir() else []
+    if not path.is_dir():
+        raise InvalidInput(f"{path} is no folder; see docs/evaluation-format.md", field="path")
+    documents = [_document(file) for file in sorted(path.glob("*.json"))]
     triples = next((d["docs"] for d in documents if isinstance(d, dict) and isinstance(d.get("docs"), list)), None)
     lists = [d for d in documents if isinstance(d, list) and d and isinstance(d[0], dict)]
     corpus = next((d for d in lists if {"title", "text"} <= d[0].keys()), None)
