@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from memgraph_server.access import KeyFile
 from memgraph_server.command_line.options import AsJson, Store, services_of, settings_of
 from memgraph_server.command_line.output import print_json, table
-from memgraph_server.errors import MemgraphServerError
+from memgraph_server.errors import InvalidInput, MemgraphServerError
 from memgraph_server.settings import Settings, describe
 
 if TYPE_CHECKING:
@@ -105,8 +106,10 @@ def _parts(chosen: Settings, *, with_store: bool) -> Iterator[Finding]:
             yield from _language_model(services)
             absent = "see language model" if chosen.extractor == "llm" else "reinstall: the parser is absent"
             yield _checked("extractor", lambda: services.extractor.get().name, absent)
+    except InvalidInput as error:
+        yield Finding("settings", False, str(error), f"change {error.field}")
     except MemgraphServerError as error:
-        yield Finding("store", False, str(error), "see the message; `memgraph-server migrate` changes the schema")
+        yield Finding("store", False, str(error), "see the message")
 
 
 def _language_model(services: Services) -> Iterator[Finding]:
@@ -132,7 +135,8 @@ def _keys(chosen: Settings) -> Finding:
     if there and chosen.keys_path.stat().st_mode & 0o027:
         return Finding("API keys", False, f"{chosen.keys_path} can be read by others", f"chmod 600 {chosen.keys_path}")
     if there:
-        return _checked("API keys", lambda: f"{chosen.keys_path}", "restore the key file")
+        keys = KeyFile(chosen.keys_path)
+        return _checked("API keys", lambda: f"{len(keys.keys())} in {chosen.keys_path}", "restore the key file")
     found = f"none ({chosen.keys_path}); the server listens on loopback only"
     return Finding("API keys", chosen.loopback, found, "" if chosen.loopback else "memgraph-server keys create")
 

@@ -274,6 +274,16 @@ def test_doctor_sees_a_folder_that_is_not_there_and_keys_that_others_may_read(tm
     settings.keys_path.chmod(0o644)
     faults = {one.what: one.advice for one in examine(settings) if not one.ok}
     assert "chmod 600" in faults["API keys"]
+    settings.keys_path.write_text("{")
+    settings.keys_path.chmod(0o600)
+    faults = {one.what: one.advice for one in examine(settings) if not one.ok}
+    assert "restore" in faults["API keys"]
+
+
+def test_doctor_names_the_setting_that_holds_no_ranking(tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/x.db", embedder="hashed", extractor="patterns", ranking="/none")
+    faults = {one.what: one.advice for one in examine(settings) if not one.ok}
+    assert faults == {"settings": "change MEMGRAPH_SERVER_RANKING"}
 
 
 def test_jobs_shows_what_waits_and_why_turns_were_given_up_and_replays_them(shell: Shell) -> None:

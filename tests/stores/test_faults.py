@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from memgraph_server.errors import InvalidInput, StoreCorrupt, StoreUnavailable
+from memgraph_server.errors import InvalidInput, SchemaMismatch, StoreCorrupt, StoreUnavailable
 from memgraph_server.stores.port import AsOf
 from memgraph_server.stores.sqlite import SqliteStore, connection, erase, schema
 from tests.stores.material import (
@@ -60,6 +60,22 @@ def test_a_file_of_garbage_is_corrupt_and_left_as_it_was(path: Path) -> None:
     for use in (store.migrate, store.overall, lambda: store.append_turns("n", [turn("t")], job_id="j", now=NOW)):
         with pytest.raises(StoreCorrupt, match="restore a backup"):
             use()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+@pytest.mark.parametrize("table", ["letters (text)", "migration (id, applied)"])
+def test_the_database_of_another_program_is_left_as_it_was(path: Path, journal: str, table: str) -> None:
+    other = sqlite3.connect(path)
+    other.execute(f"PRAGMA journal_mode = {journal}")
+    other.execute(f"CREATE TABLE {table}")
+    other.close()
+    before = path.read_bytes()
+    store = open_store(path)
+    for use in (store.migrate, lambda: store.append_turns("n", [turn("t")], job_id="j", now=NOW)):
+        with pytest.raises(SchemaMismatch, match="another program"):
+            use()
+    store.close()
     assert path.read_bytes() == before
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memgraph_server.errors import InvalidInput, StoreCorrupt, StoreUnavailable, TooLarge
+from memgraph_server.errors import InvalidInput, SchemaMismatch, StoreCorrupt, StoreUnavailable, TooLarge
 
 BUSY_MILLISECONDS = 15_000
 #: Idle connections kept; more are closed when they are given back.
@@ -41,7 +41,7 @@ _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_IOERR: "reading or writing the file failed",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; its folder must be there, and writable",
     sqlite3.SQLITE_PERM: "access is denied",
     sqlite3.SQLITE_AUTH: "access is denied",
     sqlite3.SQLITE_NOMEM: "memory is exhausted",
@@ -61,6 +61,17 @@ def in_our_words(error: sqlite3.Error, path: Path) -> Exception:
     if primary == sqlite3.SQLITE_TOOBIG:
         return TooLarge("a text is larger than the store can hold")
     return error
+
+
+def refuse_others(connection: sqlite3.Connection) -> None:
+    """Raises SchemaMismatch where the file is another program's database: a mistyped path must not add to it."""
+    query = """
+        SELECT count(*), (SELECT count(*) FROM pragma_table_info('migration') WHERE name IN ('name', 'checksum'))
+        FROM sqlite_schema WHERE type = 'table'"""
+    tables, ours = connection.execute(query).fetchone()
+    if tables and ours < 2:
+        [(_, _, path), *_] = connection.execute("PRAGMA database_list")
+        raise SchemaMismatch("the file is a database of another program; name another file", where=path)
 
 
 class Connections:
@@ -155,6 +166,7 @@ class Connections:
             for setting in _SETTINGS:
                 connection.execute(setting)
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                refuse_others(connection)
                 for setting in _SETTINGS_OF_FILE:
                     connection.execute(setting)
         except BaseException:

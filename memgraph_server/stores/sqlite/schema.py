@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from memgraph_server.stores.migrate import Migration, known_migrations, missing_migrations, require_current
-from memgraph_server.stores.sqlite.connection import Connections
+from memgraph_server.stores.sqlite.connection import Connections, refuse_others
 
 _RECORD_TABLE = """
 CREATE TABLE IF NOT EXISTS migration (
@@ -33,6 +33,7 @@ def apply_missing(connections: Connections, known: Sequence[Migration]) -> list[
     done: list[str] = []
     while True:
         with connections.writing() as connection:
+            refuse_others(connection)
             connection.execute(_RECORD_TABLE)
             missing = missing_migrations(known, applied_migrations(connection))
             if not missing:
@@ -46,7 +47,8 @@ def apply_missing(connections: Connections, known: Sequence[Migration]) -> list[
 
 
 def applied_migrations(connection: sqlite3.Connection) -> dict[str, str]:
-    """Names and checksums; empty where the file holds no store yet."""
+    """Names and checksums; empty where the file holds no store yet. Raises SchemaMismatch for another program's."""
+    refuse_others(connection)
     if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone() is None:
         return {}
     return dict(connection.execute("SELECT name, checksum FROM migration ORDER BY name"))
