@@ -144,7 +144,7 @@ class _One:
                 done.note(one)
         except ModelUnavailable as error:
             stopped = error
-        self._report(extractor.name, done, len(chosen), len(every) - len(unread))
+        self._report(extractor.name, done, len(chosen), len(every) - len(unread), claimed_before=claims is not None)
         if stopped is not None:
             raise stopped
 
@@ -162,7 +162,7 @@ class _One:
         cost = f", {len(chosen)} calls, {tokens} tokens at least" if by_model else ""
         typer.echo(f"{source} would read {len(chosen)} turns{cost}; {skipped} it has read already")
 
-    def _report(self, source: str, done: Summary, chosen: int, skipped: int) -> None:
+    def _report(self, source: str, done: Summary, chosen: int, skipped: int, *, claimed_before: bool) -> None:
         usage = done.usage
         found: dict[str, Any] = {
             "source": source, "namespace": self.namespace, "dry_run": False, "turns": chosen, "read": done.read,
@@ -180,7 +180,9 @@ class _One:
         )
         for trouble, count in done.troubles.most_common():
             typer.echo(f"{count} turns gave nothing: {trouble}", err=True)
-        typer.echo(f"back: memgraph-server reextract -n {self.namespace} --undo {source}")
+        if done.added:
+            more = ", which withdraws its earlier claims too" if claimed_before else ""
+            typer.echo(f"back: memgraph-server reextract -n {self.namespace} --undo {source}{more}")
 
 
 def _refuse_undone(source: str, claims: Claims | None) -> None:

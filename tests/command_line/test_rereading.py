@@ -123,6 +123,15 @@ def test_it_says_in_words_what_it_did(shell: Model) -> None:
     assert "2 assertions withdrawn" in shell.run("reextract", "-n", "ann", "--undo", SOURCE, **shell.environ).stdout
 
 
+def test_the_way_back_is_told_only_where_something_is_new_and_says_what_else_it_takes(shell: Model) -> None:
+    known = shell.run("reextract", "-n", "ann", "--extractor", "patterns", "--again", **shell.environ).stdout
+    assert "2 known" in known
+    assert "--undo" not in known, "that would withdraw what was claimed when the turns came"
+    shell.reextract("--extractor", "llm", "--limit", "1")
+    more = shell.run("reextract", "-n", "ann", "--extractor", "llm", **shell.environ).stdout
+    assert f"--undo {SOURCE}, which withdraws its earlier claims too" in more
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
