@@ -34,7 +34,7 @@ def gold_memories(path: Path) -> dict[str, list[GoldMemory]]:
 def _document(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
 
 

@@ -31,6 +31,7 @@ from memgraph_server.errors import InvalidInput
 from memgraph_server.evaluation.baselines import Bm25, Dense, words
 from memgraph_server.evaluation.pipeline import opened
 from memgraph_server.evaluation.progress import progress_on
+from memgraph_server.evaluation.transcripts import load
 from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.retrieval.evidence import Question
@@ -133,7 +134,7 @@ def read_folder(path: Path) -> tuple[list[Passage], list[Asked]]:
     """Raises InvalidInput naming what is missing."""
     if not path.is_dir():
         raise InvalidInput(f"{path} is no folder; see docs/evaluation-format.md", field="path")
-    documents = [_document(file) for file in sorted(path.glob("*.json"))]
+    documents = [load(file) for file in sorted(path.glob("*.json"))]
     triples = next((d["docs"] for d in documents if isinstance(d, dict) and isinstance(d.get("docs"), list)), None)
     lists = [d for d in documents if isinstance(d, list) and d and isinstance(d[0], dict)]
     corpus = next((d for d in lists if {"title", "text"} <= d[0].keys()), None)
@@ -147,13 +148,6 @@ def read_folder(path: Path) -> tuple[list[Passage], list[Asked]]:
         return passages, [_asked(question, places) for question in questions or []]
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"{path}: not MuSiQue's form ({error!r})", field="path") from error
-
-
-def _document(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InvalidInput(f"{file.name} is not JSON: {error}", field="path") from error
 
 
 def _passages(corpus: Sequence[Mapping[str, Any]], docs: Sequence[Mapping[str, Any]]) -> list[Passage]:
@@ -179,6 +173,8 @@ def _triples(rows: Iterable[Sequence[object]]) -> Iterable[Triple]:
 
 def _asked(question: Mapping[str, Any], places: Mapping[tuple[str, str], str]) -> Asked:
     wanted = [each for each in question["paragraphs"] if each["is_supporting"]]
+    if not wanted:
+        raise ValueError(f"question {question['id']!r} has no supporting paragraph")
     supporting = frozenset(places[each["title"], each["paragraph_text"]] for each in wanted)
     return Asked(str(question["question"]), len(wanted), supporting)
 

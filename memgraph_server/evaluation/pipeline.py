@@ -24,6 +24,7 @@ from memgraph_server import wiring
 from memgraph_server.actions.inputs import GivenTurn
 from memgraph_server.actions.model_evidence import gather
 from memgraph_server.actions.store_turns import store_turns
+from memgraph_server.errors import InvalidInput
 from memgraph_server.evaluation.transcripts import Conversation, Probe
 from memgraph_server.memory.interval import to_datetime
 from memgraph_server.memory.turns import Turn
@@ -105,7 +106,10 @@ def opened(settings: Settings, keep: Path | None) -> Iterator[wiring.Services]:
     """Services over a store of the evaluation's own, kept in a folder or gone afterwards; never the settings' store."""
     with TemporaryDirectory(prefix="memgraph-eval-") as temporary:
         folder = keep if keep is not None else Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"{folder} cannot be made: {error.strerror}", field="keep") from error
         services = wiring.services(replace(settings, store=f"sqlite:///{folder.absolute() / 'evaluation.db'}"))
         try:
             yield services

@@ -86,8 +86,11 @@ def read_conversations(path: Path) -> list[Conversation]:
     )  # here, since they build on this module
 
     if path.is_dir():
-        return [found for file in sorted(path.glob("*.json")) for found in read_conversations(file)]
-    document = _load(path)
+        files = sorted(path.glob("*.json"))
+        if not files:
+            raise InvalidInput(f"{path} holds no *.json", field="path")
+        return [found for file in files for found in read_conversations(file)]
+    document = load(path)
     for reader in (locomo, longmemeval, realmem, own_format):
         if reader.recognizes(document):
             return _nonempty(reader.conversations(document), path)
@@ -98,12 +101,13 @@ def read_conversations(path: Path) -> list[Conversation]:
     )
 
 
-def _load(path: Path) -> Any:
+def load(path: Path) -> Any:
+    """A file's JSON; InvalidInput says what is wrong with it."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror}", field="path") from error
-    except ValueError as error:  # bad UTF-8 and bad JSON alike
+    except (ValueError, RecursionError) as error:  # bad UTF-8, bad JSON, and JSON nested too deeply
         raise InvalidInput(f"{path.name} is not JSON: {error}", field="path") from error
 
 

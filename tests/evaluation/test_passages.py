@@ -62,6 +62,7 @@ def test_a_question_counts_at_k_when_all_its_passages_are_among_the_first_k() ->
         ({"corpus": None}, "a corpus"),
         ({"questions": []}, "questions"),
         ({"questions": [{"id": "1", "question": "?", "paragraphs": [{}]}]}, "MuSiQue's form"),
+        ({"questions": [{"id": "1", "question": "?", "paragraphs": []}]}, "no supporting paragraph"),
     ],
 )
 def test_a_folder_of_another_kind_is_the_callers_error(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
@@ -70,6 +71,7 @@ def test_a_folder_of_another_kind_is_the_callers_error(tmp_path: Path, changed: 
 
 
 def test_a_file_that_is_not_json_is_named(tmp_path: Path) -> None:
-    (folder(tmp_path) / "broken.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"broken\.json is not JSON"):
-        read_folder(tmp_path)
+    for text in ("{", "[" * 100_000):
+        (folder(tmp_path) / "broken.json").write_text(text, encoding="utf-8")
+        with pytest.raises(InvalidInput, match=r"broken\.json is not JSON"):
+            read_folder(tmp_path)

@@ -180,3 +180,9 @@ def test_an_altered_turn_or_one_over_the_budget_ends_the_evaluation(asked: tuple
 def test_budgets_that_make_no_sense_are_refused_before_any_work(budgets: list[int]) -> None:
     with pytest.raises(InvalidInput):
         evaluate(FILE, settings=Settings(), budgets=budgets)
+
+
+def test_a_folder_to_keep_that_cannot_be_made_is_the_callers_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidInput, match="cannot be made"):
+        evaluate(FILE, settings=Settings(), budgets=[60], keep=tmp_path / "file" / "kept")

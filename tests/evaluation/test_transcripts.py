@@ -219,6 +219,12 @@ def test_a_missing_or_binary_file_is_the_callers_error(tmp_path: Path) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\x00")
     with pytest.raises(InvalidInput):
         read_conversations(tmp_path / "binary.json")
+    (tmp_path / "binary.json").write_text("[" * 100_000)
+    with pytest.raises(InvalidInput, match="is not JSON"):
+        read_conversations(tmp_path)
+    (tmp_path / "binary.json").unlink()
+    with pytest.raises(InvalidInput, match="holds no"):
+        read_conversations(tmp_path)
 
 
 def test_steps_ingest_everything_once_and_never_ahead_of_a_question(tmp_path: Path) -> None:
