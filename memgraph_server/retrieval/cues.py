@@ -1,6 +1,7 @@
-"""Words of an English question that say what it asks for. One table a decision, first match wins; nothing else here.
+"""Words of an English question that say what it asks for, one table a decision, first match wins; and whether it is a
+single question (`sought`).
 
-A question in another language matches nothing, and so reads as a certain question of fact: no filter is set by mistake.
+A question in another language matches no word, and so reads as a certain question of fact: no filter is set by mistake.
 """
 
 from __future__ import annotations

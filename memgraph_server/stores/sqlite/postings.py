@@ -20,7 +20,7 @@ from memgraph_server.stores.port import Posting
 CEILING = 50_000
 #: A term in at least so many turns is kept.
 FREQUENT = 1_000
-#: Postings kept by a process, of all namespaces: 16 bytes each. The term unused longest is dropped first.
+#: Postings kept by a process, of all namespaces: 12 bytes each. The term unused longest is dropped first.
 KEPT = 4_000_000
 
 _PACK = 65_536
