@@ -19,6 +19,7 @@ import pytest
 from memgraph_server.memory.terms import terms
 from memgraph_server.memory.turns import Role, TurnState
 from memgraph_server.stores.port import AsOf
+from memgraph_server.stores.quantized import quantized
 from memgraph_server.stores.records import (
     EntityRecord,
     Header,
@@ -29,7 +30,6 @@ from memgraph_server.stores.records import (
     TurnVector,
 )
 from memgraph_server.stores.sqlite import SqliteStore
-from memgraph_server.stores.sqlite.vectors import quantized
 from memgraph_server.stores.vectors import sign_bits
 from tests.stores.contract_moving import plain
 from tests.stores.material import (

@@ -31,10 +31,10 @@ from memgraph_server.memory.requests import (
     Support,
 )
 from memgraph_server.memory.sweep import Order
-from memgraph_server.stores.neo4j_store.claims import ANY_TAIL, BOUNDED, ENDING, OPEN
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
 from memgraph_server.stores.neo4j_store.keys import FACT, SLICES, STAKE, Keys, Scope
 from memgraph_server.stores.neo4j_store.ranks import END, START, before, rank
+from memgraph_server.stores.stakes import ANY_TAIL, BOUNDED, ENDING, OPEN
 
 _LATEST = 2**62
 _SUPPORTS = 64

@@ -22,6 +22,7 @@ from memgraph_server.memory.facts import Assertion, Fact, Intent, Polarity
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.revision import NewFact, Revision, rederive, revise
+from memgraph_server.stores import identity
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.neo4j_store import claims, entities
 from memgraph_server.stores.neo4j_store.answers import Answers
@@ -31,9 +32,10 @@ from memgraph_server.stores.neo4j_store.keys import Keys, Scope
 from memgraph_server.stores.neo4j_store.loading import Loaded
 from memgraph_server.stores.neo4j_store.names import indexable
 from memgraph_server.stores.neo4j_store.pending import Pending
-from memgraph_server.stores.neo4j_store.vectors import Space, embedding
+from memgraph_server.stores.neo4j_store.vectors import embedding
 from memgraph_server.stores.port import Floats
-from memgraph_server.stores.sqlite.beliefs import RelationTable, is_single
+from memgraph_server.stores.quantized import Space
+from memgraph_server.stores.relation_table import RelationTable, is_single
 
 #: Keys whose slices are read by one statement, where a relation's or an entity's are derived anew.
 _KEYS_AT_ONCE = 500
@@ -92,13 +94,13 @@ class Beliefs:
     def assert_all(self, proposals: Sequence[Proposal], vectors: Mapping[str, Floats]) -> list[str]:
         """Ids in order. Raises Conflict. The proposals were checked, and what they need is loaded."""
         self.name_all(claims.names(proposals))
-        ids = [claims.assertion_id(self.namespace, proposal) for proposal in proposals]
+        ids = [identity.assertion_id(self.namespace, proposal) for proposal in proposals]
         known = dict(self.loaded.assertions)
         fresh: list[tuple[str, Proposal]] = []
         for identifier, proposal in zip(ids, proposals, strict=True):
-            given = claims.content(proposal, *self._said(proposal))
+            given = identity.content(proposal, *self._said(proposal))
             if identifier in known:
-                claims.require_same(identifier, known[identifier], given)
+                identity.require_same(identifier, known[identifier], given)
                 continue
             known[identifier] = given
             fresh.append((identifier, proposal))
@@ -122,7 +124,7 @@ class Beliefs:
 
     def _create_entity(self, key: str, name: str, kind: str) -> entities.Named:
         number = self.pending.next()
-        identifier = entities.entity_id(self.namespace, key, self.stamp)
+        identifier = identity.entity_id(self.namespace, key, self.stamp)
         row = {"namespace": self.namespace, "number": number, "id": identifier, "name": name, "type": kind}
         row |= {"normalized": indexable(key), "stands": number, "recorded_at": self.stamp}
         self.pending.entities.append(row)

@@ -14,14 +14,11 @@ from memgraph_server.errors import NotFound
 from memgraph_server.memory.facts import STABLE_THRESHOLD, Assertion, Intent, Polarity
 from memgraph_server.memory.interval import Basis, Instant, Precision
 from memgraph_server.memory.proposals import Proposal
+from memgraph_server.stores import stakes
 from memgraph_server.stores.neo4j_store.connection import Query, Statements
 from memgraph_server.stores.neo4j_store.ranks import rank, support_rank
 from memgraph_server.stores.port import AssertionView
-from memgraph_server.stores.sqlite import assertions as embedded
-from memgraph_server.stores.sqlite.answers import ANY_TAIL, BOUNDED, ENDING, OPEN
-from memgraph_server.stores.sqlite.assertions import assertion_id, content, require_same
-
-__all__ = ["ANY_TAIL", "BOUNDED", "ENDING", "OPEN", "Placed", "assertion_id", "content", "require_same"]
+from memgraph_server.stores.stakes import ENDING
 
 SAID = (
     "relation",
@@ -203,7 +200,7 @@ def stake_rows(
     at: Instant,
 ) -> list[dict[str, Any]]:
     """`tail`: its id and name. `at`: when the assertion was recorded, or placed anew."""
-    plain = embedded.Placed(
+    plain = stakes.Placed(
         placed.assertion,
         placed.id,
         placed.head,
@@ -219,7 +216,7 @@ def stake_rows(
     whole: dict[str, Any] = {"namespace": namespace, "recorded_at": at, "turn_id": placed.turn_id}
     whole |= {"claim": placed.is_claim, "intent": placed.intent, "ongoing": placed.ongoing, "triple": triple}
     whole |= {"tail_id": tail[0], "tail_name": tail[1]} if tail is not None else {}
-    return [{**whole, **_stake(stake)} for stake in embedded.stakes_of(plain, antonym)]
+    return [{**whole, **_stake(stake)} for stake in stakes.stakes_of(plain, antonym)]
 
 
 def _stake(stake: tuple[Any, ...]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from memgraph_server.errors import Conflict, InvalidInput, NotFound
 from memgraph_server.memory.facts import Entity
 from memgraph_server.memory.interval import Instant
+from memgraph_server.stores.identity import entity_id
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
 from memgraph_server.stores.neo4j_store.names import indexable
-from memgraph_server.stores.sqlite.entities import entity_id
 
 __all__ = ["Named", "entity_id"]
 

@@ -18,8 +18,8 @@ from memgraph_server.memory.answers import KeyInMemory
 from memgraph_server.memory.belief import as_endings
 from memgraph_server.memory.facts import Assertion, Fact, Intent, Polarity, Stratum
 from memgraph_server.memory.revision import SMALL
-from memgraph_server.stores.neo4j_store.claims import ANY_TAIL, ENDING
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
+from memgraph_server.stores.stakes import ANY_TAIL, ENDING
 
 _MOST = 2**62
 

@@ -13,13 +13,14 @@ from typing import Any
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.revision import SMALL
+from memgraph_server.stores import identity
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.neo4j_store import claims
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, being_loaded
 from memgraph_server.stores.neo4j_store.entities import Named
 from memgraph_server.stores.neo4j_store.keys import SLICE, Keys
 from memgraph_server.stores.neo4j_store.names import indexable
-from memgraph_server.stores.sqlite.beliefs import RelationTable, is_single
+from memgraph_server.stores.relation_table import RelationTable, is_single
 
 #: Locks the namespace's node, made where it is new; gives the write its instant: max(now, last + 1 µs).
 _LOCK = """
@@ -126,7 +127,7 @@ def load(
 ) -> Loaded:
     said = [name for name, _ in claims.names(proposals)] + list(mentions)
     keys = {indexable(key): key for key in map(normalized_name, said)}
-    ids = [claims.assertion_id(namespace, proposal) for proposal in proposals]
+    ids = [identity.assertion_id(namespace, proposal) for proposal in proposals]
     wanted = [row for proposal in proposals for row in _keys(proposal, relations)]
     values: dict[str, Any] = {"namespace": namespace, "now": now, "turn": turn, "names": list(keys)}
     values |= {"assertions": list(dict.fromkeys(ids)), "keys": wanted, "most": SMALL + 1, "any": 2**62}

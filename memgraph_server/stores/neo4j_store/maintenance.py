@@ -8,8 +8,9 @@ from typing import Any
 from memgraph_server.errors import InvalidInput
 from memgraph_server.stores.neo4j_store.connection import Query, Statements
 from memgraph_server.stores.neo4j_store.names import indexable
-from memgraph_server.stores.neo4j_store.vectors import Space, embedding, turn_embedding
+from memgraph_server.stores.neo4j_store.vectors import embedding, turn_embedding
 from memgraph_server.stores.port import Floats, TurnVectors
+from memgraph_server.stores.quantized import Space
 
 #: What must not be, each counted for one namespace.
 CHECKS = (

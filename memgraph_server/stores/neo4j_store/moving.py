@@ -26,6 +26,7 @@ from memgraph_server.stores.neo4j_store.entities import MERGE, STAND
 from memgraph_server.stores.neo4j_store.keys import TRIPLES
 from memgraph_server.stores.neo4j_store.names import indexable
 from memgraph_server.stores.neo4j_store.pending import Pending
+from memgraph_server.stores.prepared import prepare
 from memgraph_server.stores.records import (
     BATCH,
     AssertionRecord,
@@ -242,7 +243,7 @@ class _Writing:
 
     def load_turn(self, batch: Sequence[TurnRecord]) -> None:
         self._know(entity for each in batch for entity in each.mentions)
-        prepared = turns.prepare([each.turn() for each in batch])
+        prepared = prepare([each.turn() for each in batch])
         handles = {each.id: self.count + place for place, each in enumerate(batch, 1)}
         met = self.ask.one(
             MET,

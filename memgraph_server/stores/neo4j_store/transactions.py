@@ -16,8 +16,8 @@ from memgraph_server.stores.neo4j_store.beliefs import Beliefs
 from memgraph_server.stores.neo4j_store.connection import Connection, Statements, Target
 from memgraph_server.stores.neo4j_store.loading import load, require_whole
 from memgraph_server.stores.neo4j_store.names import check_length
-from memgraph_server.stores.neo4j_store.vectors import Space
-from memgraph_server.stores.sqlite.beliefs import RelationTable
+from memgraph_server.stores.quantized import Space
+from memgraph_server.stores.relation_table import RelationTable
 
 _T = TypeVar("_T")
 #: Namespaces that a process remembers to have seen whole.

@@ -18,7 +18,7 @@ from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, being_loaded
 from memgraph_server.stores.port import Cost, Job, StoredTurns
-from memgraph_server.stores.sqlite.turns import Prepared, content, prepare
+from memgraph_server.stores.prepared import Prepared, content, prepare
 
 __all__ = ["Prepared", "prepare"]
 

@@ -13,9 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from memgraph_server.stores.port import Floats, TurnVectors
-from memgraph_server.stores.sqlite.vectors import Space, cosines, quantized, restored, tokens_of
-
-__all__ = ["Space", "cosines", "embedding", "restored", "turn_embedding"]
+from memgraph_server.stores.quantized import Space, cosines, quantized, tokens_of
 
 
 def embedding(space: Space, vector: Floats | None) -> dict[str, object] | None:

@@ -34,11 +34,7 @@ from memgraph_server.memory.requests import (
     Support,
 )
 from memgraph_server.memory.sweep import Order
-
-#: Kinds of stakes: an ending, a claim without an end, a claim with one.
-ENDING, OPEN, BOUNDED = 0, 1, 2
-#: The tail of an ending of every tail.
-ANY_TAIL = 0
+from memgraph_server.stores.stakes import ANY_TAIL, BOUNDED, ENDING, OPEN
 
 _END = 2**62
 _START = -_END

@@ -8,20 +8,16 @@ same time and from the same source, is once. Placing it writes the stakes that b
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
 from typing import Any
 
-from memgraph_server.errors import Conflict, NotFound
-from memgraph_server.memory.facts import STABLE_THRESHOLD, Assertion, Intent, Polarity
+from memgraph_server.errors import NotFound
+from memgraph_server.memory.facts import Assertion, Intent, Polarity
 from memgraph_server.memory.interval import Basis, Instant, Precision
-from memgraph_server.memory.proposals import Proposal
-from memgraph_server.stores.names import normalized_name
+from memgraph_server.stores.identity import require_same
 from memgraph_server.stores.port import AssertionView
-from memgraph_server.stores.sqlite.answers import ANY_TAIL, BOUNDED, ENDING, OPEN
+from memgraph_server.stores.stakes import Placed, stakes_of
 
 #: Columns that are a proposal's fields of the same name.
 _SAID = (
@@ -43,69 +39,8 @@ _SAID = (
 _CONTENT = f"head, tail, span_start, span_end, {', '.join(_SAID)}"
 _COLUMNS = f"namespace, id, recorded_at, {_CONTENT}"
 _PLACES = ", ".join("?" * (7 + len(_SAID)))
-#: What an id is derived from, besides the namespace and the names.
-_IDENTIFYING = tuple(
-    field.name for field in fields(Proposal) if field.name not in {"id", "head", "tail", "head_type", "tail_type"}
-)
-_as_json = json.JSONEncoder(sort_keys=True).encode
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """An assertion as it counts: under the entities that stand now for those it named."""
-
-    assertion: int
-    id: str
-    head: int
-    relation: str
-    tail: int | None
-    valid_from: Instant
-    valid_to: Instant | None
-    evidence_at: Instant
-    confidence: float
-    polarity: str
-    ongoing: bool
-
-    @property
-    def is_claim(self) -> bool:
-        return self.polarity == Polarity.CLAIM
-
-
 _PLACED = """a.handle, a.id, p.head, p.relation, p.tail, a.valid_from, a.valid_to, a.evidence_at, a.confidence,
     a.polarity, a.ongoing"""
-
-
-def assertion_id(namespace: str, proposal: Proposal) -> str:
-    """The proposal's own id, or one derived from all it says."""
-    if proposal.id is not None:
-        return proposal.id
-    said = {name: getattr(proposal, name) for name in _IDENTIFYING}
-    said |= {"namespace": namespace, "head": normalized_name(proposal.head)}
-    said["tail"] = None if proposal.tail is None else normalized_name(proposal.tail)
-    return f"a_{hashlib.sha256(_as_json(said).encode()).hexdigest()[:32]}"
-
-
-def content(proposal: Proposal, head: int, tail: int | None) -> tuple[object, ...]:
-    """What must be equal for an id to be the same assertion, in the order of the columns."""
-    return (
-        head,
-        tail,
-        *(proposal.span or (None, None)),
-        proposal.relation,
-        proposal.valid_from,
-        proposal.valid_to,
-        proposal.evidence_at,
-        proposal.confidence,
-        proposal.intent.value,
-        proposal.polarity.value,
-        int(proposal.ongoing),
-        proposal.turn_id,
-        proposal.from_precision.value,
-        proposal.to_precision.value,
-        proposal.from_basis.value,
-        proposal.to_basis.value,
-        proposal.source,
-    )
 
 
 def write(
@@ -120,11 +55,6 @@ def write(
     query = f"SELECT {_CONTENT} FROM assertion WHERE namespace = ? AND id = ?"
     require_same(identifier, connection.execute(query, (namespace, identifier)).fetchone(), said)
     return None
-
-
-def require_same(identifier: str, stored: tuple[object, ...], given: tuple[object, ...]) -> None:
-    if stored != given:
-        raise Conflict(f"assertion {identifier!r} is known already with other content", field="id")
 
 
 def place(connection: sqlite3.Connection, namespace: int, placed: Placed, antonym: str | None, stamp: Instant) -> None:
@@ -155,39 +85,6 @@ def displace(
         AND assertive = ? AND anchor = ? AND evidence_at = ? AND confidence = ? AND id = ?""",
         ((namespace, *stake[:9]) for stake in stakes_of(placed, antonym)),
     )
-
-
-def stakes_of(placed: Placed, antonym: str | None) -> Iterator[tuple[object, ...]]:
-    """Rows of `stake` after the namespace: its own, and under the antonym's key those of a claim as an ending."""
-    end = placed.valid_to if placed.is_claim else None
-    second = _second_anchor(placed)
-    kind = ENDING if not placed.is_claim else OPEN if end is None else BOUNDED
-    for anchor in (placed.valid_from, second):
-        if anchor is not None:
-            yield _stake(placed, placed.relation, kind, anchor=anchor, end=end, second=second)
-    if antonym is not None and placed.is_claim:
-        yield _stake(placed, antonym, ENDING, anchor=placed.valid_from)
-
-
-def _stake(
-    placed: Placed,
-    relation: str,
-    kind: int,
-    *,
-    anchor: Instant,
-    end: Instant | None = None,
-    second: Instant | None = None,
-) -> tuple[object, ...]:
-    tail = ANY_TAIL if placed.tail is None else placed.tail
-    assertive = int(placed.confidence >= STABLE_THRESHOLD)
-    order = (anchor, placed.evidence_at, placed.confidence, placed.id)
-    return (placed.head, relation, tail, kind, assertive, *order, placed.assertion, placed.valid_from, end, second)
-
-
-def _second_anchor(placed: Placed) -> Instant | None:
-    """A claim said to hold while speaking is vouched for at its evidence time too (memory/belief.py, `stakes`)."""
-    vouched = placed.is_claim and placed.valid_to is None and placed.ongoing
-    return placed.evidence_at if vouched and placed.evidence_at > placed.valid_from else None
 
 
 def withdraw(connection: sqlite3.Connection, namespace: int, assertion: int, reason: str, stamp: Instant) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.belief import as_endings
@@ -23,32 +23,19 @@ from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.requests import Key, Slice
 from memgraph_server.memory.revision import NewFact, Revision, rederive, revise
 from memgraph_server.stores.checks import check_proposal
+from memgraph_server.stores.identity import assertion_id, content
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.port import Floats, TurnVectors
+from memgraph_server.stores.quantized import Space
+from memgraph_server.stores.relation_table import RelationTable, is_single
 from memgraph_server.stores.sqlite import assertions, entities
 from memgraph_server.stores.sqlite.answers import Answers
-from memgraph_server.stores.sqlite.assertions import Placed
 from memgraph_server.stores.sqlite.entities import Named
-from memgraph_server.stores.sqlite.vectors import (
-    Space,
-    StoredSpace,
-    stored_space,
-    write_triple_vector,
-    write_turn_vectors,
-)
+from memgraph_server.stores.sqlite.vectors import StoredSpace, stored_space, write_triple_vector, write_turn_vectors
+from memgraph_server.stores.stakes import Placed
 
 #: (name, type) pairs.
 Names: TypeAlias = Sequence[tuple[str, str]]
-
-
-class RelationTable(Protocol):
-    """What a store needs of `memory.relations.Registry`."""
-
-    def cardinality(self, name: str) -> Any:
-        """ "single" or "multi" (or an enumeration of these)."""
-        ...
-
-    def antonym(self, name: str) -> str | None: ...
 
 
 @dataclass(slots=True)
@@ -88,10 +75,10 @@ class Beliefs:
 
     def _assert_one(self, proposal: Proposal, said: Mapping[str, Named], vectors: Mapping[str, Floats]) -> str:
         """Its id, also where the very same is known already."""
-        identifier = assertions.assertion_id(self.name, proposal)
+        identifier = assertion_id(self.name, proposal)
         head = said[normalized_name(proposal.head)]
         tail = None if proposal.tail is None else said[normalized_name(proposal.tail)]
-        given = assertions.content(proposal, head.handle, None if tail is None else tail.handle)
+        given = content(proposal, head.handle, None if tail is None else tail.handle)
         handle = assertions.write(self.connection, self.namespace, identifier, given, self.stamp)
         if handle is None:
             return identifier
@@ -326,10 +313,6 @@ def cardinalities(connection: sqlite3.Connection, namespace: int, relation: str 
         SELECT relation, single FROM cardinality
         WHERE namespace = ? AND relation = coalesce(?, relation) AND recorded_to IS NULL"""
     return {name: bool(single) for name, single in connection.execute(query, (namespace, relation))}
-
-
-def is_single(relations: RelationTable, relation: str) -> bool:
-    return str(relations.cardinality(relation)) == "single"
 
 
 def supporters(connection: sqlite3.Connection, namespace: int, fact_id: str) -> list[int]:

@@ -1,13 +1,7 @@
-"""Entities by name and by id, and merges (schema/sqlite/0003_entities.sql).
-
-An entity's id is derived from its namespace, its normalized name and the instant at which it was first recorded: it
-needs no randomness, is not the name's hash (the same name recorded in two namespaces or at two times gives two ids),
-and says nothing of the name.
-"""
+"""Entities by name and by id (stores/identity.py), and merges (schema/sqlite/0003_entities.sql)."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +10,10 @@ from dataclasses import dataclass, replace
 from memgraph_server.errors import Conflict, InvalidInput, NotFound
 from memgraph_server.memory.facts import Entity
 from memgraph_server.memory.interval import Instant
+from memgraph_server.stores.identity import entity_id
 from memgraph_server.stores.names import normalized_name
 
 _COLUMNS = "e.handle, e.id, e.name, e.type, e.merged_into"
-
-
-def entity_id(namespace: str, normalized: str, recorded_at: Instant) -> str:
-    framed = json.dumps([namespace, normalized, recorded_at]).encode()
-    return f"e_{hashlib.sha256(framed).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 from memgraph_server.errors import InvalidInput
 from memgraph_server.stores.port import Floats, TurnVectors
+from memgraph_server.stores.quantized import Space
 from memgraph_server.stores.sqlite.connection import Connections
-from memgraph_server.stores.sqlite.vectors import Space, stored_space, write_triple_vector, write_turn_vectors
+from memgraph_server.stores.sqlite.vectors import stored_space, write_triple_vector, write_turn_vectors
 
 _COUNTS = (
     (

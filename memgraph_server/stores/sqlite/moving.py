@@ -20,6 +20,8 @@ from memgraph_server.memory.interval import Basis, Precision
 from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.turns import Role, TurnState
 from memgraph_server.stores.names import normalized_name
+from memgraph_server.stores.prepared import prepare
+from memgraph_server.stores.quantized import Space
 from memgraph_server.stores.records import (
     BATCH,
     KINDS,
@@ -40,8 +42,7 @@ from memgraph_server.stores.records import (
     fields_of,
 )
 from memgraph_server.stores.sqlite import namespaces, queue, turns
-from memgraph_server.stores.sqlite.assertions import Placed, stakes_of
-from memgraph_server.stores.sqlite.vectors import Space
+from memgraph_server.stores.stakes import Placed, stakes_of
 
 _SAID = (
     "relation", "valid_from", "valid_to", "evidence_at", "recorded_at", "confidence", "intent", "polarity", "ongoing",
@@ -286,7 +287,7 @@ class _Loading:
         )
 
     def load_turn(self, batch: Sequence[TurnRecord]) -> None:
-        arrivals = turns.arrivals(self.connection, self.namespace, turns.prepare([each.turn() for each in batch]))
+        arrivals = turns.arrivals(self.connection, self.namespace, prepare([each.turn() for each in batch]))
         turns.write_turns(self.connection, self.namespace, arrivals, [each.recorded_at for each in batch])
         turns.write_postings(self.connection, self.namespace, arrivals)
         turns.note_sessions(self.connection, self.namespace, arrivals, 0)

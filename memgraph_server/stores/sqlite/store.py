@@ -39,6 +39,9 @@ from memgraph_server.stores.port import (
     TurnStatus,
     TurnVectors,
 )
+from memgraph_server.stores.prepared import prepare
+from memgraph_server.stores.quantized import Space
+from memgraph_server.stores.relation_table import RelationTable
 from memgraph_server.stores.sqlite import (
     assertions,
     entities,
@@ -50,12 +53,12 @@ from memgraph_server.stores.sqlite import (
     search,
     turns,
 )
-from memgraph_server.stores.sqlite.beliefs import Beliefs, RelationTable, cardinalities, supporters
+from memgraph_server.stores.sqlite.beliefs import Beliefs, cardinalities, supporters
 from memgraph_server.stores.sqlite.connection import Connections
 from memgraph_server.stores.sqlite.erase import erase, shred
 from memgraph_server.stores.sqlite.neighbours import Search
 from memgraph_server.stores.sqlite.postings import Postings
-from memgraph_server.stores.sqlite.vectors import Indexes, Space
+from memgraph_server.stores.sqlite.vectors import Indexes
 
 if TYPE_CHECKING:
     from memgraph_server.stores.records import Record
@@ -131,7 +134,7 @@ class SqliteStore:
         check_instant(now, "now")
         for turn in new:
             check_turn(turn)
-        prepared = turns.prepare(new)  # before the lock is taken: it is most of the work
+        prepared = prepare(new)  # before the lock is taken: it is most of the work
         with self._connections.writing(schema.accept) as connection:
             number = namespaces.ensure(connection, namespace, now)
             return turns.append(connection, number, prepared, job_id=job_id, now=now, key=key)

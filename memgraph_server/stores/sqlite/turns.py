@@ -1,7 +1,8 @@
 """Turns: stored verbatim, indexed for search in the same transaction, never changed (schema/sqlite/0001, 0002).
 
 Idempotent by id: a turn known with the same content is counted as known, one with other content is a Conflict and
-nothing of the call is stored; twins within one call count alike. What counts as content is `content`.
+nothing of the call is stored; twins within one call count alike. What counts as content is said in
+stores/prepared.py.
 """
 
 from __future__ import annotations
@@ -14,26 +15,13 @@ from dataclasses import dataclass
 
 from memgraph_server.errors import Conflict, NotFound
 from memgraph_server.memory.interval import Instant
-from memgraph_server.memory.terms import terms
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.port import Cost, Job, StoredTurns
+from memgraph_server.stores.prepared import Prepared, content
 from memgraph_server.stores.sqlite import namespaces
 
 _COLUMNS = "t.id, s.id, t.role, t.speaker, t.text, t.at, t.utc_offset_minutes, t.captions, t.position"
 _FROM = "turn t JOIN session s ON s.handle = t.session"
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A turn with its lexical terms: all that can be worked out before the store is locked."""
-
-    turn: Turn
-    characters: int
-    counts: Counter[str]
-
-    @property
-    def length(self) -> int:
-        return self.counts.total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +37,6 @@ class Arrival:
     @property
     def turn(self) -> Turn:
         return self.prepared.turn
-
-
-def prepare(turns: Sequence[Turn]) -> list[Prepared]:
-    full = [turn.full_text() for turn in turns]
-    return [Prepared(turn, len(text), Counter(terms(text))) for turn, text in zip(turns, full, strict=True)]
 
 
 def append(
@@ -104,10 +87,6 @@ def _job_turns(connection: sqlite3.Connection, namespace: int, job_id: str) -> l
         SELECT t.id FROM job j JOIN job_turn m ON m.namespace = j.namespace AND m.job = j.handle
         JOIN turn t ON t.handle = m.turn WHERE j.namespace = ? AND j.id = ? ORDER BY m.ordinal"""
     return list(dict.fromkeys(turn_id for (turn_id,) in connection.execute(query, (namespace, job_id))))
-
-
-def content(turn: Turn) -> tuple[object, ...]:
-    return (turn.session_id, turn.role, turn.speaker, turn.text, turn.at, turn.captions)
 
 
 def _known(connection: sqlite3.Connection, namespace: int, turns: Sequence[Turn]) -> dict[str, int]:
