@@ -65,11 +65,15 @@ def _path_part(text: str, field: str) -> str:
         raise InvalidInput(f"{field} must have 1 to {MAX_ID} characters", field=field)
     bad = {character for character in text if _unfit(character)}
     if bad or text in {".", ".."}:
-        what = ", ".join(sorted(f"U+{ord(character):04X}" for character in bad)) or "dots alone"
+        what = ", ".join(sorted(map(_shown, bad))) or "dots alone"
         raise InvalidInput(
             f"{field} may not hold slashes, control characters or dots alone (here: {what})", field=field
         )
     return text
+
+
+def _shown(character: str) -> str:
+    return character if character.isascii() and character.isprintable() else f"U+{ord(character):04X}"
 
 
 def _unfit(character: str) -> bool:

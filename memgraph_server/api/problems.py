@@ -93,7 +93,7 @@ def of_http(error: HTTPException, path: str) -> MemgraphServerError:
     if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return TooLarge("the body is too large")
     if error.status_code == HTTPStatus.BAD_REQUEST:
-        return MalformedBody("the body is no JSON in UTF-8, or nested too deeply")
+        return MalformedBody("the body is no JSON in UTF-8, nested too deeply, or has a number of thousands of digits")
     return BadRequest(str(error.detail))
 
 

@@ -28,6 +28,11 @@ def test_a_namespace_that_a_path_or_a_log_would_misread_is_refused(name: str) ->
     assert caught.value.field == "namespace"
 
 
+def test_what_a_name_may_not_hold_is_shown_as_it_can_be_seen() -> None:
+    with pytest.raises(InvalidInput, match=r"here: /, U\+0000, U\+FFFD\)"):
+        inputs.namespace("a/b\0\ufffd")
+
+
 @pytest.mark.parametrize(
     ("text", "utc", "offset"),
     [

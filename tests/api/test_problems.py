@@ -64,6 +64,11 @@ def test_malformed_json_has_its_own_code_and_says_where(ann: Namespace) -> None:
     assert "character 15" in assert_problem(answer, 422, "malformed_json")["detail"]
 
 
+def test_a_number_that_is_too_long_is_among_what_may_be_wrong(ann: Namespace) -> None:
+    answer = ann.client.post(f"{ann.path}/query", content=b'{"token_budget": ' + b"9" * 5000 + b"}", headers=JSON)
+    assert "thousands of digits" in assert_problem(answer, 422, "malformed_json")["detail"]
+
+
 @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", None])
 def test_a_body_that_does_not_say_it_is_json_is_refused(ann: Namespace, media_type: str | None) -> None:
     headers = {"Content-Type": media_type} if media_type else {}
