@@ -65,12 +65,18 @@ class Sought(StrEnum):
 
 
 _OF_MEMBERS = frozenset({Kind.LIST, Kind.HOW_MANY, Kind.COMPARISON})
-_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？]+")
+#: Ends of sentences; a full stop after an initial or a title ends none.
+_SENTENCE_END = re.compile(
+    r"(?:[!?؟…]|(?<!\b[^\W\d_])(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)\.)+(?=\s|$)|[。！？]+"
+)
+_ASKING = _any("what", "which", "who(?:m|se)?", "when", "where", "why", "how", start=True)
+_ASKED = re.compile(r"(?:[?？؟]|か。?)\s*$")
 
 
 def sought(text: str, kind: Kind) -> Sought:
-    """A single question is one sentence that ends in a question mark."""
-    if not text.rstrip().endswith(("?", "？")) or len(_SENTENCE_END.findall(text)) > 1:
+    """A single question is one sentence that ends as a question does, or begins with a question word."""
+    asking = _ASKED.search(text) or (_ASKING.search(text) and not text.rstrip().endswith("!"))
+    if not asking or len(_SENTENCE_END.findall(text)) > 1:
         return Sought.MATTER
     return Sought.MEMBERS if kind in _OF_MEMBERS else Sought.ONE
 
