@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -20,37 +19,18 @@ from tests.language.language_model.scripted_server import (
     role_of,
     says,
     says_json,
-    scripted,
     streams,
 )
 
 QUESTION = {"query": "Where does Ann live?"}
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[Script]:
-    with scripted(says("ok")) as script:
-        yield script
-
-
-@pytest.fixture(scope="module")
-def server(endpoint: Script, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(
-        tmp_path_factory.mktemp("answer"),
-        llm_base_url=endpoint.url,
-        llm_model="scripted",
-        llm_retries=0,
-        answer_threshold=0.0,
-    ) as found:
-        yield found
-
-
 @pytest.fixture
-def paris(server: Running) -> Namespace:
-    assert server.services.language_model is not None
-    server.services.language_model.model._outages.clear()
-    server.services.forget_answers()
-    space = server.namespace(f"ann-{uuid4().hex}")
+def paris(answering: Running) -> Namespace:
+    assert answering.services.language_model is not None
+    answering.services.language_model.model._outages.clear()
+    answering.services.forget_answers()
+    space = answering.namespace(f"ann-{uuid4().hex}")
     space.say("I live in Paris.", "I like jazz.")
     return space
 
@@ -111,8 +91,8 @@ def test_the_model_may_abstain(endpoint: Script, paris: Namespace, pieces: tuple
     assert (answer["answer"], answer["abstained"], answer["citations"]) == (NOT_FOUND, True, [])
 
 
-def test_what_the_memory_is_not_likely_to_hold_costs_no_call(endpoint: Script, server: Running) -> None:
-    empty = server.namespace("empty")
+def test_what_the_memory_is_not_likely_to_hold_costs_no_call(endpoint: Script, answering: Running) -> None:
+    empty = answering.namespace("empty")
     endpoint.play(fails(500))
     answer = empty.post("/answer", QUESTION).json()
     assert (answer["abstained"], answer["model"], endpoint.asked) == (True, "", [])
@@ -230,11 +210,13 @@ def test_a_query_without_an_endpoint_is_a_problem_where_nobody_may_stand_in(endp
     assert_problem(paris.post("/query", {**QUESTION, "evaluator": "llm"}), 503, "model_unavailable")
 
 
-def test_erasing_a_namespace_forgets_what_the_model_said(endpoint: Script, server: Running, paris: Namespace) -> None:
-    assert server.services.language_model is not None
+def test_erasing_a_namespace_forgets_what_the_model_said(
+    endpoint: Script, answering: Running, paris: Namespace
+) -> None:
+    assert answering.services.language_model is not None
     endpoint.play(by_role(read=says_json({"roots": [{"name": "Ann"}]}), judge=scores))
     paris.post("/query", {**QUESTION, "evaluator": "llm"})
-    answers = server.services.language_model.model._answers
+    answers = answering.services.language_model.model._answers
     assert len(answers._kept) > 0
     assert paris.client.delete(paris.path).status_code == 200
     assert len(answers._kept) == 0
