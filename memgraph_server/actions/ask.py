@@ -38,6 +38,7 @@ from memgraph_server.retrieval.evidence import (
     Step,
     Tokenizer,
     four_characters_a_token,
+    tokens_of,
 )
 from memgraph_server.retrieval.fusion import Ranking
 from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
@@ -327,7 +328,7 @@ class _Asking:
     def _tokens(self, cards: Sequence[TurnCard], tokenizer: Tokenizer) -> list[int]:
         """The default needs no text: a card knows how many characters its turn has. Others read every candidate."""
         if tokenizer is four_characters_a_token:
-            return [-(-card.characters // 4) for card in cards]
+            return [tokens_of(card.characters) for card in cards]
         texts = {turn.id: turn.full_text() for turn in self.store.turns(self.namespace, [c.turn_id for c in cards])}
         return [tokenizer(texts.get(card.turn_id, "")) for card in cards]
 

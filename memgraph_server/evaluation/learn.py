@@ -36,6 +36,7 @@ from memgraph_server.evaluation.pipeline import Pipeline, namespace_of, opened
 from memgraph_server.evaluation.progress import progress_on
 from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
 from memgraph_server.retrieval.budget import choose
+from memgraph_server.retrieval.evidence import tokens_of
 from memgraph_server.retrieval.fusion import Ranking, features, fuse
 from memgraph_server.settings import Settings
 from memgraph_server.stores.port import TurnCard
@@ -72,7 +73,7 @@ class Seen:
         """Whether all that is wanted is among the turns that fit the budget."""
         cards, ranked = self.ranked.cards, self.ranked
         fused = fuse(cards, ranked.signals, ranking, ranked.lexical_scale, sought=ranked.sought)
-        tokens = [-(-card.characters // 4) for card in cards]
+        tokens = [tokens_of(card.characters) for card in cards]
         places = choose(tokens, fused.score.tolist(), budget, vectors_of(cards))
         return self.wanted <= {self.ids[place] for place in places}
 

@@ -78,12 +78,8 @@ class Conversation:
 
 def read_conversations(path: Path) -> list[Conversation]:
     """All conversations of an evaluation file, or of a folder's `*.json`; InvalidInput says what is wrong with it."""
-    from memgraph_server.evaluation import (
-        locomo,
-        longmemeval,
-        own_format,
-        realmem,
-    )  # here, since they build on this module
+    # Here, since they build on this module.
+    from memgraph_server.evaluation import locomo, longmemeval, own_format, realmem
 
     if path.is_dir():
         files = sorted(path.glob("*.json"))

@@ -15,7 +15,12 @@ Tokenizer = Callable[[str], int]
 
 
 def four_characters_a_token(text: str) -> int:
-    return -(-len(text) // 4)
+    return tokens_of(len(text))
+
+
+def tokens_of(characters: int) -> int:
+    """What the default counts, where the text itself is not at hand."""
+    return -(-characters // 4)
 
 
 @dataclass(frozen=True, slots=True)
