@@ -88,27 +88,12 @@ CARDINALITIES = Query(
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """An assertion as it counts: under the numbers of the entities that stand now for those it named."""
+class Placed(stakes.Placed):
+    """With copies of what reads of supports ask."""
 
-    assertion: int
-    id: str
-    head: int
-    relation: str
-    tail: int | None
-    valid_from: Instant
-    valid_to: Instant | None
-    evidence_at: Instant
-    confidence: float
-    polarity: str
-    ongoing: bool
     intent: str
     turn_id: str | None
     triple: int | None = None
-
-    @property
-    def is_claim(self) -> bool:
-        return self.polarity == Polarity.CLAIM
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +185,10 @@ def stake_rows(
     at: Instant,
 ) -> list[dict[str, Any]]:
     """`tail`: its id and name. `at`: when the assertion was recorded, or placed anew."""
-    plain = stakes.Placed(
-        placed.assertion,
-        placed.id,
-        placed.head,
-        placed.relation,
-        placed.tail,
-        placed.valid_from,
-        placed.valid_to,
-        placed.evidence_at,
-        placed.confidence,
-        placed.polarity,
-        placed.ongoing,
-    )
     whole: dict[str, Any] = {"namespace": namespace, "recorded_at": at, "turn_id": placed.turn_id}
     whole |= {"claim": placed.is_claim, "intent": placed.intent, "ongoing": placed.ongoing, "triple": triple}
     whole |= {"tail_id": tail[0], "tail_name": tail[1]} if tail is not None else {}
-    return [{**whole, **_stake(stake)} for stake in stakes.stakes_of(plain, antonym)]
+    return [{**whole, **_stake(stake)} for stake in stakes.stakes_of(placed, antonym)]
 
 
 def _stake(stake: tuple[Any, ...]) -> dict[str, Any]:
