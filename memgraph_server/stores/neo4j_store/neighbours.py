@@ -1,9 +1,9 @@
 """Facts around entities, nearest to a question first, at a cost that does not depend on how many there are.
 
 An entity of few triples has them all read and compared. A hub's are found by the vector index, which filters by
-namespace and by the hub itself; where filters leave too few, the search widens fourfold until it has enough or has seen
-all. The latest few of a hub are always looked at, so that triples without a vector are found. Relationships of the hub
-are never walked: FACTs are read through their index.
+namespace and by the hub itself (turns are in it too, and have no head); where filters leave too few, the search widens
+fourfold until it has enough or has seen all. The latest few of a hub are always looked at, so that triples without a
+vector are found. Relationships of the hub are never walked: FACTs are read through their index.
 
 However many entities a step asks about, one statement finds the candidates of all of them, and one more reads the facts
 of the most similar, each with who supports it. A fact costs far more to read than a vector to compare.
@@ -62,13 +62,15 @@ def _search(where: str) -> str:
     return f"""
         MATCH (r:Triple)
         SEARCH r IN (
-            VECTOR INDEX triple_embedding FOR $vector
+            VECTOR INDEX embedding FOR $vector
             WHERE r.namespace = $namespace AND r.embedder = $embedder{where} LIMIT $limit
         ) SCORE AS score"""
 
 
 NEAREST = Query(
-    "the nearest triples of a namespace", f"{_search('')} RETURN collect([r.number, r.pooled])", listed=True
+    "the nearest triples of a namespace",
+    f"{_search(' AND r.head >= 0')} RETURN collect([r.number, r.pooled])",
+    listed=True,
 )
 _HUBS = f"""
     CALL (entity, hub) {{

@@ -1,4 +1,4 @@
-"""What finds turns: postings of the inverted index, vectors, and the cards that ranking reads (0001, 0004)."""
+"""What finds turns: postings of the inverted index, vectors, and the cards that ranking reads (0001, 0005)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NEAREST = Query(
     """
     MATCH (t:Turn)
     SEARCH t IN (
-        VECTOR INDEX turn_embedding FOR $vector
-        WHERE t.namespace = $namespace AND t.embedder = $embedder LIMIT $limit
+        VECTOR INDEX embedding FOR $vector
+        WHERE t.namespace = $namespace AND t.embedder = $embedder AND t.handle >= 0 LIMIT $limit
     ) SCORE AS score
     RETURN collect([t.handle, t.pooled])""",
     listed=True,
