@@ -52,7 +52,8 @@ class Ranked:
 
 def look_up(store: GraphStore, namespace: str, reading: Reading) -> Words:
     size = store.corpus_size(namespace)
-    postings = store.postings(namespace, reading.terms) if size.turns and reading.terms else {}
+    found = store.postings(namespace, reading.terms) if size.turns and reading.terms else {}
+    postings = {term: found[term] for term in reading.terms if term in found}  # summed in one order, whatever the store
     return Words(postings, size.turns, max(1.0, size.terms / max(1, size.turns)))
 
 

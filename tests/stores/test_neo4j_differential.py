@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable, Iterator, Sequence
-from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -73,18 +72,9 @@ def plain(answer: Any) -> Any:
     return answer
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Equal, but for the last digits of cosines: the sum of a product depends on how many are computed together."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(alike(part, other[key]) for key, part in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(alike, one, other))
-    return isclose(one, other, abs_tol=1e-6) if isinstance(one, float) else bool(one == other)
-
-
 def same(stores: Both, ask: Callable[[Store], Any]) -> Any:
     one, other = (plain(_asked(store, ask)) for store in stores)
-    assert alike(one, other), (one, other)
+    assert one == other
     return one
 
 

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as arrays
 from memgraph_server.evaluation.transcripts import read_conversations
 from memgraph_server.language.onnx_embedder import OnnxEmbedder
 from memgraph_server.stores import vectors
+from memgraph_server.stores.quantized import cosines, quantized
 from memgraph_server.stores.vectors import BitIndex, from_int8, sign_bits, to_int8
 from tests.evaluation.data import LOCOMO
 
@@ -72,6 +73,16 @@ def test_one_byte_a_dimension_keeps_the_cosine() -> None:
     for vector in unit(np.random.default_rng(1), 20, 384):
         restored = from_int8(*to_int8(vector))
         assert restored @ vector / np.linalg.norm(restored) > 0.9999
+
+
+def test_a_cosine_is_the_same_to_the_last_digit_whatever_else_is_compared() -> None:
+    rows = np.random.default_rng(7).normal(size=(700, 384)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    stored = [quantized(row) for row in rows]
+    together = cosines(rows[0], stored)
+    assert np.allclose(together, rows @ rows[0], atol=0.01)
+    for first, last in ((3, 4), (5, 7), (0, 31), (1, 640)):
+        assert cosines(rows[0], stored[first:last]).tolist() == together[first:last].tolist()
 
 
 @pytest.mark.parametrize("dimension", [8, 64, 72, 384])

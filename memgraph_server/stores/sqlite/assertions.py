@@ -103,10 +103,11 @@ def handle_of(connection: sqlite3.Connection, namespace: int, identifier: str) -
 
 
 def placed_now(connection: sqlite3.Connection, namespace: int, where: str, values: Iterable[object]) -> list[Placed]:
-    """Assertions that count now. `where`: a condition of this package on `p` (placement) or `a` (assertion)."""
+    """Assertions that count now, in order of arrival. `where`: a condition of this package on `p` (placement) or `a`
+    (assertion)."""
     query = f"""
         SELECT {_PLACED} FROM placement p JOIN assertion a ON a.handle = p.assertion
-        WHERE p.namespace = ? AND p.recorded_to IS NULL AND {where} ORDER BY p.number"""
+        WHERE p.namespace = ? AND p.recorded_to IS NULL AND {where} ORDER BY p.assertion"""
     rows = connection.execute(query, (namespace, *values))
     return [_placed_row(row) for row in rows]
 
