@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,19 @@ from memgraph_server.errors import InvalidInput, SchemaMismatch, StoreUnavailabl
 from memgraph_server.stores.neo4j_store import Neo4jStore, Target, schema
 from memgraph_server.stores.neo4j_store.connection import Query
 from tests.services.neo4j_server import emptied
-from tests.stores.material import DIMENSION, EMBEDDER, NOW, Relations, believed, claim, entity_id, outcome, tell, turn
+from tests.stores.material import (
+    DAY,
+    DIMENSION,
+    EMBEDDER,
+    NOW,
+    Relations,
+    believed,
+    claim,
+    entity_id,
+    outcome,
+    tell,
+    turn,
+)
 
 FUTURE = Query("a migration to come", "CREATE (:Migration {name: '9999_later.cypher', checksum: 'x'})")
 PAST = Query("no migration to come", "MATCH (m:Migration {name: '9999_later.cypher'}) DELETE m")
@@ -66,6 +80,129 @@ def test_many_writers_of_one_key_lose_no_update(store: Neo4jStore) -> None:
     last = writers * each - 1
     expected = [(f"P{n}", NOW + n, None if n == last else NOW + n + 1, "stable") for n in range(last + 1)]
     assert believed(store, "n", "Ann") == expected
+    assert store.check() == []
+
+
+def test_workers_of_many_sessions_about_one_person_meet_without_deadlock(
+    store: Neo4jStore, neo4j_server: Target
+) -> None:
+    """Each with a store of its own, as processes have. A deadlock would be run again and be slow, so none is wanted."""
+    workers, each, tries, failures = 8, 5, Counter[str](), list[BaseException]()
+
+    def work(worker: int, own: Neo4jStore) -> None:
+        try:
+            for number in range(each):
+                _read_one_turn(own, f"s{worker}", f"t{worker}-{number}", NOW + number * workers + worker)
+        except BaseException as error:  # noqa: BLE001  told to the test
+            failures.append(error)
+
+    stores = [opened(neo4j_server) for _ in range(workers)]
+    threads = [threading.Thread(target=work, args=pair) for pair in enumerate(stores)]
+    for own in stores:
+        own.connection.writing = counted(own.connection.writing, tries)  # type: ignore[method-assign]
+        own.connection.stating = counted(own.connection.stating, tries)  # type: ignore[method-assign]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for own in stores:
+        own.close()
+    assert not failures
+    assert tries["verbs"] >= workers * each * 5
+    assert tries["runs"] <= tries["verbs"] * 1.05, tries  # one more now and then, where the server asks for it
+    count = workers * each
+    assert sorted(view.fact.valid_from - NOW for view in store.timeline("n", relation="lives_in").facts) == [
+        *range(count)
+    ]
+    assert [start for _, start, end, _ in believed(store, "n", "Ann", "lives_in") if end is None] == [NOW + count - 1]
+    assert len(believed(store, "n", "Ann", "likes")) == 3
+    assert [one.name for one in store.entities("n", limit=999)[0] if one.name in ("Ann", "Zed")] == ["Ann", "Zed"]
+    assert (store.readiness("n").pending, store.check()) == (0, [])
+
+
+def _read_one_turn(store: Neo4jStore, session: str, turn_id: str, at: int) -> None:
+    """As a worker does, with all that takes locks: stored, lent, kept, failed once, applied, given back."""
+    store.append_turns("n", [turn(turn_id, "I like tea in Paris", session=session)], job_id=turn_id, now=NOW)
+    lease = store.lease(session, now=NOW + DAY, seconds=60, limit=4, session=("n", session))
+    assert lease is not None
+    assert store.renew(lease, now=NOW + DAY, seconds=60)
+    store.fail_turn("n", turn_id, reason="drawn", final=False, retry_at=NOW, now=NOW)
+    lives, likes = claim("Ann", "lives_in", f"P{at}", at), claim("Ann", "likes", f"x{at % 3}", at)
+    known = claim(f"friend {at % 5}", "knows", "Ann", at)
+    told = outcome(turn_id, lives, likes, known, mentions=(("Zed", "person"),))
+    assert store.apply_outcome("n", told, lease=lease.token, now=NOW)
+    store.release(lease)
+
+
+def counted(writing: Callable[..., Any], tries: Counter[str]) -> Callable[..., Any]:
+    """Verbs that write, and how often their work was run."""
+
+    def run(work: Callable[[Any], Any]) -> Any:
+        def tried(ask: Any) -> Any:
+            tries["runs"] += 1
+            return work(ask)
+
+        tries["verbs"] += 1
+        return writing(tried)
+
+    return run
+
+
+def test_of_two_that_erase_the_slower_leaves_what_was_written_after_the_faster(
+    store: Neo4jStore, neo4j_server: Target
+) -> None:
+    tell(store, "n", claim("Ann", "likes", "tea"))
+    faster = opened(neo4j_server)
+
+    def overtake(query: Query, _: object) -> None:
+        if query.name == "erase nodes of the label Assertion":
+            store.connection.watch = None
+            faster.erase("n", now=NOW)
+            faster.append_turns("n", [turn("t0")], job_id="j", now=NOW)
+            tell(faster, "n", claim("Ann", "likes", "cake"))
+
+    store.connection.watch = overtake
+    store.erase("n", now=NOW)
+    assert [tail for tail, *_ in believed(store, "n", "Ann")] == ["cake"]
+    assert [each.id for each in store.turns("n", ["t0"])] == ["t0"]
+    tell(store, "n", claim("Ann", "likes", "figs"))
+    assert store.check() == []
+    faster.close()
+
+
+@pytest.mark.parametrize("verb", ["append", "tell", "load"])
+def test_who_waited_for_a_namespace_that_was_erased_meanwhile_is_told_and_writes_nothing(
+    store: Neo4jStore, verb: str
+) -> None:
+    def write() -> object:
+        if verb == "append":
+            return store.append_turns("n", [turn("t0")], job_id="j", now=NOW)
+        return tell(store, "n", claim("Ann", "likes", "tea")) if verb == "tell" else store.load("n", records)
+
+    tell(store, "n", claim("Ann", "likes", "tea"))
+    records = list(store.dump("n"))
+    store.erase("n", now=NOW)
+    store.append_turns("n", [], job_id="empty", now=NOW)
+    told: list[object] = []
+
+    def wait_and_write() -> None:
+        try:
+            told.append(write())
+        except BaseException as error:  # noqa: BLE001  told to the test
+            told.append(error)
+
+    with store.connection.session() as session, session.begin_transaction() as erasing:
+        erasing.run("MATCH (x) WHERE x.namespace = 'n' OR x:Namespace DETACH DELETE x").consume()
+        writer = threading.Thread(target=wait_and_write)
+        writer.start()
+        writer.join(0.5)
+        assert writer.is_alive()  # it waits for the lock
+        erasing.commit()
+    writer.join(30)
+    assert isinstance(told[0], StoreUnavailable), told
+    assert store.check() == []
+    assert list(store.namespaces()) == []
+    assert write()
     assert store.check() == []
 
 

@@ -39,8 +39,15 @@ def _there(indexed: tuple[str, ...]) -> str:
 #: `loaded` is not 0, so that no import goes on with what is being erased.
 BEGIN = Query(
     "mark a namespace as one that is being erased",
-    "MATCH (n:Namespace {name: $namespace}) SET n.loading = 'erased', n.loaded = 1 RETURN n.name",
+    """
+    MATCH (n:Namespace {name: $namespace}) SET n.locked = true
+    WITH n WHERE n.recorded_at IS NOT NULL
+    SET n.loading = 'erased', n.loaded = 1 RETURN n.name""",
 )
+#: Of two that erase one namespace the slower must not touch what is written after the faster one is done.
+_MARKED = """
+    MATCH (n:Namespace {name: $namespace}) SET n.locked = true
+    WITH n WHERE n.loading = 'erased'"""
 COUNT_EMBEDDINGS = Query(
     "vectors of a namespace",
     """
@@ -55,29 +62,35 @@ COUNT_EMBEDDINGS = Query(
 )
 ERASE_FACTS = Query(
     "erase facts",
-    """
-    MATCH ()-[f:FACT]->() WHERE f.namespace = $namespace AND f.version IS NOT NULL
-    WITH f LIMIT $most DELETE f RETURN count(f)""",
+    f"""{_MARKED}
+    CALL () {{
+        MATCH ()-[f:FACT]->() WHERE f.namespace = $namespace AND f.version IS NOT NULL
+        WITH f LIMIT $most DELETE f RETURN count(f) AS number
+    }}
+    RETURN number""",
 )
 ERASE_MERGES = Query(
     "erase merges",
-    """
+    f"""{_MARKED}
     MATCH (e:Entity) WHERE e.namespace = $namespace AND e.number IS NOT NULL
-    CALL (e) {
+    CALL (e) {{
         MATCH (e)-[m:MERGED_INTO]->() DELETE m RETURN count(m) AS number
-    }
+    }}
     RETURN sum(number)""",
 )
 ERASE = {
     label: Query(
         f"erase nodes of the label {label}",
-        f"""
-        MATCH (x:{label}) WHERE x.namespace = $namespace AND {_there(indexed)}
-        WITH x LIMIT $most DETACH DELETE x RETURN count(x)""",
+        f"""{_MARKED}
+        CALL () {{
+            MATCH (x:{label}) WHERE x.namespace = $namespace AND {_there(indexed)}
+            WITH x LIMIT $most DETACH DELETE x RETURN count(x) AS number
+        }}
+        RETURN number""",
     )
     for label, indexed, _ in ERASED
 }
-ERASE_NAMESPACE = Query("erase a namespace", "MATCH (n:Namespace {name: $namespace}) DELETE n")
+ERASE_NAMESPACE = Query("erase a namespace", f"{_MARKED} DELETE n")
 
 
 def erase(connection: Connection, namespace: str) -> dict[str, int]:
@@ -105,4 +118,6 @@ def _emptied(connection: Connection, query: Query, namespace: str) -> int:
 
 
 def _number(ask: Statements, query: Query, namespace: str, **values: int) -> int:
-    return int(ask(query, namespace=namespace, **values)[0][0])
+    """0 where somebody else has erased the rest."""
+    row = ask.one(query, namespace=namespace, **values)
+    return 0 if row is None else int(row[0])

@@ -22,12 +22,13 @@ from memgraph_server.stores.neo4j_store.keys import SLICE, Keys
 from memgraph_server.stores.neo4j_store.names import indexable
 from memgraph_server.stores.relation_table import RelationTable, is_single
 
-#: Locks the namespace's node, made where it is new; gives the write its instant: max(now, last + 1 µs).
+#: Locks the namespace's node, made where it is new; gives the write its instant: max(now, last + 1 µs). A node that was
+#: erased while the lock was waited for has no properties any more, and nothing may be written under it.
 _LOCK = """
     MERGE (n:Namespace {name: $namespace})
     ON CREATE SET n.recorded_at = $now - 1, n.sequence = 0, n.turns = 0, n.terms = 0
     SET n.locked = true
-    WITH n WHERE n.loading IS NULL
+    WITH n WHERE n.loading IS NULL AND n.recorded_at IS NOT NULL
     SET n.recorded_at = CASE WHEN n.recorded_at < $now THEN $now ELSE n.recorded_at + 1 END
     WITH n"""
 

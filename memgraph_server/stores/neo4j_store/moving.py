@@ -21,7 +21,7 @@ from memgraph_server.memory.proposals import triple_text
 from memgraph_server.stores.names import normalized_name
 from memgraph_server.stores.neo4j_store import claims, turns
 from memgraph_server.stores.neo4j_store.claims import SAID, Placed
-from memgraph_server.stores.neo4j_store.connection import Connection, Query, Row, Statements
+from memgraph_server.stores.neo4j_store.connection import Connection, Query, Row, Statements, being_loaded
 from memgraph_server.stores.neo4j_store.entities import MERGE, STAND
 from memgraph_server.stores.neo4j_store.keys import TRIPLES
 from memgraph_server.stores.neo4j_store.names import indexable
@@ -53,6 +53,7 @@ BEGIN = Query(
     ON CREATE SET n.loading = $digest, n.loaded = 0, n.recorded_at = $recorded_at, n.sequence = 0, n.turns = 0,
         n.terms = 0
     SET n.locked = true
+    WITH n WHERE n.recorded_at IS NOT NULL
     RETURN n.loading, n.loaded""",
 )
 GO_ON = Query(
@@ -182,7 +183,8 @@ class Loading:
     def _begin(self, ask: Statements, header: Header) -> Row:
         values = {"namespace": self.namespace, "recorded_at": header.recorded_at, "digest": ""}
         row = ask.one(BEGIN, **values)
-        assert row is not None  # noqa: S101  MERGE has one
+        if row is None:  # erased while its lock was waited for
+            raise being_loaded(self.namespace)
         return row
 
     def _commit(self, before: tuple[str, int], after: tuple[str, int], write: Callable[[_Writing], None]) -> None:

@@ -34,7 +34,7 @@ ARRIVING = Query(
     MERGE (n:Namespace {{name: $namespace}})
     ON CREATE SET n.recorded_at = $now - 1, n.sequence = 0, n.turns = 0, n.terms = 0
     SET n.locked = true
-    WITH n WHERE n.loading IS NULL
+    WITH n WHERE n.loading IS NULL AND n.recorded_at IS NOT NULL
     CALL () {{
         OPTIONAL MATCH (j:Job {{namespace: $namespace, key: $key}}) RETURN j.id AS answered
     }}
