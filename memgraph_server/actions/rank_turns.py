@@ -147,7 +147,7 @@ class TurnSearch:
         reading, words = self.reading, self.words
         return {
             "lexical": signals.lexical(cards, words.postings, words.turns, words.mean_length),
-            "speaker": signals.speaker(cards, reading.asked, self.asker),
+            "speaker": signals.speaker(cards, reading.asked, self.asker, reading.subject),
             "recency": signals.recency(cards, reading.reference_time),
             "time": signals.nearness(cards, reading.period),
             "graph": signals.turn_scores(cards, graph),

@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
 from memgraph_server.errors import MemgraphServerError, NotFound
-from memgraph_server.language.port import Embedder, Encoding, Extraction, Extractor, TurnInContext
+from memgraph_server.language.port import Embedder, Encoding, Extraction, Extractor, InContext, TurnInContext
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.turns import Role, Turn
@@ -252,7 +252,7 @@ def outcomes(
     if len(extractions) != len(turns):
         raise ValueError(f"{len(turns)} turns gave {len(extractions)} extractions")
     triples = sorted({text for extraction in extractions for text in triple_texts(extraction)})
-    encodings = embedder.encode([*(item.turn.full_text() for item in turns), *triples])
+    encodings = embedder.encode([*(_said(item.turn, item.previous) for item in turns), *triples])
     by_text = {text: encoding.pooled for text, encoding in zip(triples, encodings[len(turns) :], strict=True)}
     return [
         TurnOutcome(
@@ -265,6 +265,11 @@ def outcomes(
         )
         for item, extraction, encoding in zip(turns, extractions, encodings[: len(turns)], strict=True)
     ]
+
+
+def _said(turn: Turn, previous: Sequence[Turn]) -> InContext:
+    """What is embedded of a turn: its text and captions, in the light of the turn before it."""
+    return InContext(turn.full_text(), previous[-1].full_text() if previous else "")
 
 
 def triple_texts(extraction: Extraction) -> list[str]:
@@ -282,8 +287,8 @@ def embed_again(reader: Reader, stale: Sequence[tuple[str, str, str]], replace: 
         by_namespace.setdefault(namespace, {"turn": [], "triple": []})[kind].append(item)
     for namespace, kinds in by_namespace.items():
         turns = reader.store.turns(namespace, kinds["turn"])
-        texts = [*(turn.full_text() for turn in turns), *kinds["triple"]]
-        encodings = reader.embedder.encode(texts)
+        said = [_said(turn, reader.store.previous_turns(namespace, turn.id, 1)) for turn in turns]
+        encodings = reader.embedder.encode([*said, *kinds["triple"]])
         of_turns: Mapping[str, TurnVectors] = {
             turn.id: vectors_of(encoding) for turn, encoding in zip(turns, encodings, strict=False)
         }

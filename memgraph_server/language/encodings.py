@@ -8,10 +8,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from memgraph_server.language.port import Encoding, Floats
+from memgraph_server.language.port import Encoding, Floats, InContext
+
+Text = TypeVar("Text", bound=str | InContext)
 
 CACHED_CHARACTERS = 200  # questions, triples and short turns come again; long turns do not
 
@@ -24,6 +27,11 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
     return text
+
+
+def alone(text: str | InContext) -> str:
+    """The text without its context, for embedders that do not read along."""
+    return text.text if isinstance(text, InContext) else text
 
 
 def encoding(pooled: Floats, tokens: Floats, pieces: Sequence[str]) -> Encoding:
@@ -47,19 +55,20 @@ def _read_only(array: Floats) -> Floats:
 
 
 class EncodingCache:
-    """The encodings of short texts used last, up to about `limit` bytes. Thread-safe."""
+    """The encodings of short texts used last, up to about `limit` bytes. Thread-safe. What has a context is not kept:
+    it does not come again."""
 
     def __init__(self, limit: int = 16 * 2**20) -> None:
         self._limit = limit
         self._held = 0
-        self._entries: OrderedDict[str, Encoding] = OrderedDict()
+        self._entries: OrderedDict[str | InContext, Encoding] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
         return self._held
 
-    def through(self, texts: Sequence[str], encode: Callable[[list[str]], list[Encoding]]) -> list[Encoding]:
+    def through(self, texts: Sequence[Text], encode: Callable[[list[Text]], list[Encoding]]) -> list[Encoding]:
         """Encodings of `texts` in order; `encode` is asked once, for those not held, each of them once."""
         found = {text: held for text in texts if (held := self._get(text)) is not None}
         missing = list(dict.fromkeys(text for text in texts if text not in found))
@@ -69,14 +78,14 @@ class EncodingCache:
             self._put(text, found[text])
         return [found[text] for text in texts]
 
-    def _get(self, text: str) -> Encoding | None:
+    def _get(self, text: str | InContext) -> Encoding | None:
         with self._lock:
             if text in self._entries:
                 self._entries.move_to_end(text)
             return self._entries.get(text)
 
-    def _put(self, text: str, held: Encoding) -> None:
-        if len(text) > CACHED_CHARACTERS:
+    def _put(self, text: str | InContext, held: Encoding) -> None:
+        if isinstance(text, InContext) or len(text) > CACHED_CHARACTERS:
             return
         with self._lock:
             if text not in self._entries:

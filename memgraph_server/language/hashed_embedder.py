@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memgraph_server.language.encodings import absent, clean, encoding
-from memgraph_server.language.port import Encoding, Floats
+from memgraph_server.language.encodings import absent, alone, clean, encoding
+from memgraph_server.language.port import Encoding, Floats, InContext
 from memgraph_server.memory.terms import terms
 
 _DIMENSION = 384
@@ -31,8 +31,8 @@ class HashedEmbedder:
     def dimension(self) -> int:
         return _DIMENSION
 
-    def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        return [_encode(text) for text in texts]
+    def encode(self, texts: Sequence[str | InContext]) -> list[Encoding]:
+        return [_encode(alone(text)) for text in texts]
 
 
 def _encode(text: str) -> Encoding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,14 @@ class Encoding:
     pieces: tuple[str, ...]
 
 
+class InContext(NamedTuple):
+    """A text and what was said just before it: "yes, the blue one" means little by itself. An embedder may read the
+    end of `before` along, so that the vectors of `text` know what it answers; `before` gets no vectors here."""
+
+    text: str
+    before: str
+
+
 class Embedder(Protocol):
     """Texts to vectors. Deterministic; thread-safe; any text is accepted, the empty one too."""
 
@@ -44,8 +52,8 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
-    def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Encodings in the order of `texts`. Raises ModelUnavailable."""
+    def encode(self, texts: Sequence[str | InContext]) -> list[Encoding]:
+        """Encodings in the order of `texts`, of each text alone or in its context. Raises ModelUnavailable."""
         ...
 
 

@@ -8,6 +8,7 @@ Rules:
   [CLS] for BGE-m3), and the token vectors. Where a layer after pooling changes the dimension there are no token
   vectors to compare with, and none are given.
 - Texts run one at a time, so that a text's vectors do not depend on what it is padded with.
+- What was said before a text is not read along: the model's own pooling is defined over all that it reads.
 - A text longer than the model's limit, or than LONGEST_PIECES, loses the rest.
 - A text is data: a literal "[SEP]" in it is text.
 """
@@ -23,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from memgraph_server.errors import ModelUnavailable
-from memgraph_server.language.encodings import EncodingCache, absent, clean, encoding
-from memgraph_server.language.port import Encoding
+from memgraph_server.language.encodings import EncodingCache, absent, alone, clean, encoding
+from memgraph_server.language.port import Encoding, InContext
 
 LONGEST_PIECES = 1024  # attention is quadratic: BGE-m3's 8,192 would take gigabytes a text
 LONGEST_CHARACTERS = 65_536
@@ -72,9 +73,9 @@ class SentenceTransformersEmbedder:
     def dimension(self) -> int:
         return int(self._loaded().get_embedding_dimension())
 
-    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+    def encode(self, texts: Sequence[str | InContext]) -> list[Encoding]:
         """One encoding a text, in order; arrays are read-only."""
-        return self._cache.through(texts, self._encode)
+        return self._cache.through([alone(text) for text in texts], self._encode)
 
     def _encode(self, texts: list[str]) -> list[Encoding]:
         model = self._loaded()

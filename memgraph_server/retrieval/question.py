@@ -45,7 +45,9 @@ class Reading:
     """What a question's words tell.
 
     bare: the text without participants' names; terms: its content terms, each once, in order.
-    asked: participants named in the question; first_person: it says "I" or "my".
+    asked: participants named in the question, in the order of the text; first_person: it says "I" or "my".
+    subject: of several, the one whose doing or saying is asked about ("What did Jon say about Gina's shop?": Jon);
+        None where they stand as a pair or are compared.
     period: the time that its words state.
     sought: in how many places the answer probably stands.
     scope: facts that share no instant with it cannot answer; None where facts of any time can (see `_scope`).
@@ -58,6 +60,7 @@ class Reading:
     kind: Kind
     intent: Intent
     asked: tuple[str, ...]
+    subject: str | None
     first_person: bool
     names: tuple[str, ...]
     reference_time: Instant
@@ -71,6 +74,8 @@ class Reading:
 #: Before any time that a fact can have (year 1).
 FIRST_INSTANT: Instant = -62_135_596_800_000_000
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+#: What stands between the names of a pair.
+_JOINED = re.compile(r"(?:['’]s)?\s*(?:,|&|\+|/|\band\b|\bor\b)\s*(?:\band\b|\bor\b)?\s*", re.IGNORECASE)
 #: Speakers named by role: words of ordinary language, never taken out of a question.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", ""})
 
@@ -78,7 +83,8 @@ _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot",
 def read(question: Question, speakers: Sequence[str], period: Interval | None = None) -> Reading:
     """The reading of a question, given the names of those who speak in this memory and the time its words state."""
     text = question.text
-    asked = tuple(speaker for speaker in dict.fromkeys(speakers) if _is_named(speaker, text))
+    places = {speaker: place for speaker in speakers if (place := _named(speaker, text)) is not None}
+    asked = tuple(sorted(places, key=lambda speaker: places[speaker]))
     bare = without_names(text, speakers)
     intent = intent_of(text)
     kind = next((kind for kind, cue in cues.KINDS if cue.search(text)), Kind.OPEN)
@@ -89,6 +95,7 @@ def read(question: Question, speakers: Sequence[str], period: Interval | None = 
         kind=kind,
         intent=intent,
         asked=asked,
+        subject=_subject(text, [places[speaker] for speaker in asked], asked, kind),
         first_person=bool(cues.FIRST_PERSON.search(text)),
         names=candidate_names(text),
         reference_time=_reference_time(question, period),
@@ -186,5 +193,13 @@ def name_parts(speaker: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((speaker, *words)))
 
 
-def _is_named(speaker: str, text: str) -> bool:
-    return any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) for part in name_parts(speaker))
+def _named(speaker: str, text: str) -> tuple[int, int] | None:
+    """Where the name, or the first of its parts, begins and ends."""
+    found = (re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) for part in name_parts(speaker))
+    return min((match.span() for match in found if match), default=None)
+
+
+def _subject(text: str, spans: Sequence[tuple[int, int]], asked: Sequence[str], kind: Kind) -> str | None:
+    if len(asked) < 2 or kind is Kind.COMPARISON or _JOINED.fullmatch(text[spans[0][1] : spans[1][0]]):
+        return None
+    return asked[0]

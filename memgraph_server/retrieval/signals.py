@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 
 _K1, _B = 1.2, 0.75
 _DAY_TERMS = 3  # a day in words has three terms: 8 may 2023
+SUBJECT = 0.6  # who acts is likelier to tell of it, but the other may: any share from 0.25 to 1 finds as much
 _CHUNK = 8192  # token vectors unpacked at a time
 _QUESTION_MARKS = frozenset("?？؟")
 _DAY = timedelta(days=1) // timedelta(microseconds=1)
@@ -239,14 +240,15 @@ def _cosines(bits: NDArray[np.uint8], question: NDArray[np.float32]) -> Array:
     return np.concatenate(parts).astype(np.float64)
 
 
-def speaker(cards: Sequence[Card], asked: Iterable[str], asker: str | None) -> Array:
-    """1 for turns of the one participant who is asked about; where several are named, 0 for all.
+def speaker(cards: Sequence[Card], asked: Iterable[str], asker: str | None, subject: str | None = None) -> Array:
+    """1 for turns of the one participant who is asked about; where several are named, SUBJECT for those of the one
+    whose doing is asked about, if it is one's (Reading.subject), and 0 for the others.
 
     Where nobody is named, a question is about whoever asks it: `asker`, else who speaks as user.
     """
     names = set(asked)
     if len(names) > 1:
-        return np.zeros(len(cards))
+        return np.array([SUBJECT * float(card.speaker == subject) for card in cards])
     if asker is not None:
         names = names or {asker}
     if names:

@@ -13,7 +13,7 @@ from memgraph_server import wiring
 from memgraph_server.actions.ask import find_evidence, shipped_ranking, stated_period
 from memgraph_server.actions.rank_turns import MOST, NARROW, TOKENS
 from memgraph_server.language.hashed_embedder import HashedEmbedder
-from memgraph_server.language.port import Encoding
+from memgraph_server.language.port import Encoding, InContext
 from memgraph_server.memory.interval import Instant, to_datetime
 from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.turns import Role, Turn
@@ -51,7 +51,7 @@ class CountingEmbedder:
         self.name, self.dimension = self._embedder.name, self._embedder.dimension
         self.calls = 0
 
-    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+    def encode(self, texts: Sequence[str | InContext]) -> list[Encoding]:
         self.calls += 1
         return self._embedder.encode(texts)
 

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from memgraph_server import wiring
 from memgraph_server.actions.read_turns import (
     CONTEXT,
     SLICE,
     SLICE_CHARACTERS,
+    Reader,
     Retries,
+    embed_again,
     in_context,
     outcomes,
     reason,
     slices_of,
 )
 from memgraph_server.language.hashed_embedder import HashedEmbedder
-from memgraph_server.language.port import Extraction, TurnInContext
+from memgraph_server.language.onnx_embedder import OnnxEmbedder
+from memgraph_server.language.pattern_extractor import PatternExtractor
+from memgraph_server.language.port import Extraction, InContext, TurnInContext
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Role, Turn
+from memgraph_server.stores.sqlite import SqliteStore
 
 
 def said(number: int, speaker: str = "Ann", role: Role = Role.USER) -> Turn:
@@ -69,6 +77,32 @@ def test_an_outcome_has_the_vectors_of_its_turn_and_of_its_own_triples() -> None
     assert np.array_equal(first.triple_vectors["Ann lives in Paris"], expected.pooled)
     assert first.vectors is not None
     assert np.array_equal(first.vectors.pooled, embedder.encode(["text 0"])[0].pooled)
+
+
+def test_a_turn_is_embedded_in_the_light_of_the_one_before_it_and_again_alike(tmp_path: Path) -> None:
+    embedder = OnnxEmbedder()
+    texts = ["Do you still go swimming with the kids?", "Yes, I love it!"]
+    turns = [replace(said(number), text=text) for number, text in enumerate(texts)]
+    path, dimension = tmp_path / "memory.db", embedder.dimension
+    with closing(SqliteStore(path, wiring.registry(), embedder_name=embedder.name, dimension=dimension)) as store:
+        store.migrate()
+        store.append_turns("n", turns, job_id="j", now=0)
+        first, reply = outcomes(embedder, list(in_context([], turns, ["Ann"])), [Extraction(()), Extraction(())])
+        for outcome in (first, reply):
+            store.apply_outcome("n", outcome, lease=None, now=1)
+        (expected,) = embedder.encode([InContext(texts[1], texts[0])])
+        assert reply.vectors is not None
+        assert np.array_equal(reply.vectors.pooled, expected.pooled)
+
+        def pooled() -> list[np.ndarray]:
+            held = store.turn_vectors("n", list(store.handles("n", ["t0", "t1"]).values()))
+            return [held[handle].pooled for handle in sorted(held)]
+
+        before = pooled()
+        reader = Reader(store, PatternExtractor(str), embedder)
+        assert embed_again(reader, [("n", "turn", "t1"), ("n", "turn", "t0")], store.replace_vectors) == 2
+        assert [one.tobytes() for one in pooled()] == [one.tobytes() for one in before]
+        reader.close()
 
 
 @pytest.mark.parametrize("role", [Role.SYSTEM, Role.TOOL])

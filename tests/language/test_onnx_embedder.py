@@ -17,8 +17,14 @@ from hypothesis import strategies as st
 
 from memgraph_server.errors import ModelUnavailable
 from memgraph_server.language import encodings
-from memgraph_server.language.onnx_embedder import LONGEST_PIECES, MINILM_SHA256, WINDOW_PIECES, OnnxEmbedder
-from memgraph_server.language.port import Encoding
+from memgraph_server.language.onnx_embedder import (
+    CONTEXT_PIECES,
+    LONGEST_PIECES,
+    MINILM_SHA256,
+    WINDOW_PIECES,
+    OnnxEmbedder,
+)
+from memgraph_server.language.port import Encoding, InContext
 
 WORDS = """caroline went to the support group on tuesday and painted a sunrise over lake while melanie took her kids
     camping in mountains they swam hiked told stories about adoption pottery music guitar books running charity race
@@ -50,9 +56,9 @@ def cosine(embedder: OnnxEmbedder, one: str, other: str) -> float:
 
 def test_it_says_which_model_and_how_many_dimensions_without_loading_it() -> None:
     embedder = OnnxEmbedder("/nowhere/model.onnx")
-    assert embedder.name == f"all-MiniLM-L6-v2-onnx-int8@{MINILM_SHA256[:12]}"
+    assert embedder.name == f"all-MiniLM-L6-v2-onnx-int8@{MINILM_SHA256[:12]}/2"
     assert embedder.dimension == 384
-    assert OnnxEmbedder("/nowhere/other.onnx", sha256="AB" * 32).name == "other@abababababab"
+    assert OnnxEmbedder("/nowhere/other.onnx", sha256="AB" * 32).name == "other@abababababab/2"
 
 
 def test_pooled_and_token_vectors_are_unit_rows_with_a_piece_each(embedder: OnnxEmbedder) -> None:
@@ -98,6 +104,35 @@ def test_order_and_repetition_of_texts_are_kept(embedder: OnnxEmbedder) -> None:
     assert same(encoded[0], encoded[3])
     assert [len(one.pieces) for one in encoded] == [2, 70, 0, 2]
     assert embedder.encode([]) == []
+
+
+def test_a_reply_is_read_with_what_it_replies_to(embedder: OnnxEmbedder) -> None:
+    reply = "Yes, I love it!"
+    alone, after = embedder.encode([reply, InContext(reply, "Do you still go swimming with the kids?")])
+    (asked,) = embedder.encode(["swimming with children"])
+    assert after.pieces == alone.pieces
+    assert after.tokens.shape == alone.tokens.shape
+    assert asked.pooled @ after.pooled > asked.pooled @ alone.pooled + 0.1
+
+
+def test_without_a_context_a_text_is_as_it_is_alone(embedder: OnnxEmbedder) -> None:
+    text = "I love it"
+    assert all(same(one, embedder.encode([text])[0]) for one in embedder.encode([InContext(text, ""), text]))
+
+
+def test_of_a_context_the_end_is_read(embedder: OnnxEmbedder) -> None:
+    end = " ".join(["swimming"] * CONTEXT_PIECES)
+    short, long = embedder.encode([InContext("Yes", end), InContext("Yes", "Dogs and cats. " * 5000 + end)])
+    assert same(short, long)
+
+
+def test_in_context_too_the_same_text_gives_the_same_bits(embedder: OnnxEmbedder) -> None:
+    texts = drawn_texts(20, 12) + drawn_texts(5, 60, seed=1) + drawn_texts(2, 700, seed=2)
+    said = [InContext(text, before) for text, before in zip(texts, ["", *texts], strict=False)]
+    alone = OnnxEmbedder(threads=1)
+    for one, encoded in zip(said, embedder.encode(said), strict=True):
+        assert same(encoded, alone.encode([one])[0])
+        assert len(encoded.pieces) == len(encoded.tokens) == len(alone.encode([one.text])[0].pieces)
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\x00", "\ud800", "\u200b"])

@@ -15,7 +15,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from memgraph_server.language.port import Embedder, Encoding, Floats
+from memgraph_server.language.encodings import alone
+from memgraph_server.language.port import Embedder, Encoding, Floats, InContext
 from memgraph_server.memory.interval import Instant
 from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.terms import terms
@@ -47,8 +48,8 @@ class HashedVectors:
     def dimension(self) -> int:
         return self._like.dimension
 
-    def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        return [self._encoding(text) for text in texts]
+    def encode(self, texts: Sequence[str | InContext]) -> list[Encoding]:
+        return [self._encoding(alone(text)) for text in texts]
 
     def pooled(self, texts: Sequence[str]) -> dict[str, Floats]:
         """Of triples, which need no token vectors."""

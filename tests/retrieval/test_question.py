@@ -128,6 +128,24 @@ def test_participants_names_leave_what_is_matched(text: str, bare: str) -> None:
     assert without_names(text, [*SPEAKERS, "User", "Assistant", ""]) == bare
 
 
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("What did Melanie say about Caroline's plans?", "Melanie"),
+        ("According to Caroline, what makes Melanie a good mother?", "Caroline"),
+        ("When is caroline going to visit MELANIE?", "Caroline"),
+        ("What do Melanie and Caroline share?", None),
+        ("What are Melanie's and Caroline's plans?", None),
+        ("Did Caroline or Melanie paint it?", None),
+        ("What does Caroline do that Melanie does differently?", None),
+        ("What did Caroline paint?", None),
+        ("What was painted?", None),
+    ],
+)
+def test_of_two_who_are_named_one_acts_unless_they_stand_as_a_pair(text: str, subject: str | None) -> None:
+    assert read(asked(text), SPEAKERS).subject == subject
+
+
 def test_who_is_asked_about_is_told_apart_from_what_is_asked() -> None:
     reading = read(asked("What did Caroline paint?"), SPEAKERS)
     assert reading.asked == ("Caroline",)

@@ -106,6 +106,11 @@ def test_pieces_weigh_by_the_rarity_of_their_word_and_function_words_nothing() -
     assert weights[2:4].sum() > weights[1] > 0
 
 
+def test_of_several_named_the_one_who_acts_stands_out_less() -> None:
+    cards = [WrittenCard(0, "a"), WrittenCard(1, "b", speaker="Bob"), WrittenCard(2, "c", speaker="")]
+    assert signals.speaker(cards, ["Ann", "Bob"], "Ann", "Bob").tolist() == [0, signals.SUBJECT, 0]
+
+
 def test_a_question_of_function_words_counts_all_its_pieces_alike() -> None:
     assert signals.piece_weights(("who", "is", "it"), {}, 5).tolist() == pytest.approx([1 / 3] * 3)
     assert signals.piece_weights((), {}, 5).tolist() == []
