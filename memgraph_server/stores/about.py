@@ -46,8 +46,8 @@ class Between:
     reverse: bool = False
 
     def alike(self) -> tuple[object, ...]:
-        """The same for what differs by the entity and its relations only."""
-        return ("between", self.as_of, self.limit, self.reverse)
+        """The same for what differs by the entity, its relations and the valid time only."""
+        return ("between", self.as_of.known_at, self.limit, self.reverse)
 
     def alone(self, store: GraphStore, namespace: str, vector: Floats | None) -> list[Neighbour]:  # noqa: ARG002
         """The answer by the verb for one; no vector has a say in it."""

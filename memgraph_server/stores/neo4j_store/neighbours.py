@@ -142,16 +142,20 @@ FACTS_NOW = _facts("facts of triples, believed now, with their supports", NOW)
 FACTS_THEN = _facts("facts of triples, believed then, with their supports", THEN)
 
 
+#: At an instant that each lookup brings, so that what holds now and what ever held are looked up together.
+_HOLDING = HOLDING.replace("$valid_at", "valid_at")
+
+
 def _related(name: str, stands: str, matched: str, order: str = "f.valid_from DESC, f.version DESC") -> Query:
     return Query(
         name,
         f"""
         UNWIND range(0, size($asked) - 1) AS place
-        WITH place, $asked[place][0] AS id, $asked[place][1] AS relations
+        WITH place, $asked[place][0] AS id, $asked[place][1] AS relations, $asked[place][2] AS valid_at
         {stands}
-        CALL (entity, relations) {{
+        CALL (entity, relations, valid_at) {{
             UNWIND relations AS relation
-            CALL (entity, relation) {{
+            CALL (entity, relation, valid_at) {{
                 {matched}
                 RETURN h, f, t ORDER BY {order} LIMIT $limit
             }}
@@ -165,18 +169,18 @@ def _related(name: str, stands: str, matched: str, order: str = "f.valid_from DE
 def _of_head(held: str, index: str) -> tuple[str, str]:
     matched = f"""MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT({index})
                 WHERE f.namespace = $namespace AND f.head = entity AND f.relation = relation AND {held}
-                AND f.valid_from IS NOT NULL AND f.version IS NOT NULL AND {HOLDING}"""
+                AND f.valid_from IS NOT NULL AND f.version IS NOT NULL AND {_HOLDING}"""
     return matched, ordered("f", index, falling=True)
 
 
 def _to_tail(held: str) -> str:
     return f"""MATCH (r:Triple) USING INDEX r:Triple(namespace, tail, relation, number)
                 WHERE r.namespace = $namespace AND r.tail = entity AND r.relation = relation AND r.number IS NOT NULL
-                WITH r ORDER BY {ordered("r", "namespace, tail, relation, number", falling=True)} LIMIT $most
-                WITH r.number AS triple
-                CALL (triple) {{
+                WITH r, valid_at ORDER BY {ordered("r", "namespace, tail, relation, number", falling=True)} LIMIT $most
+                WITH r.number AS triple, valid_at
+                CALL (triple, valid_at) {{
                     MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)
-                    WHERE f.namespace = $namespace AND f.triple = triple AND {held} AND {HOLDING}
+                    WHERE f.namespace = $namespace AND f.triple = triple AND {held} AND {_HOLDING}
                     RETURN h, f, t
                 }}"""
 
@@ -271,12 +275,12 @@ class Search:
         return place.best(limit)
 
     def between(self, asked: Sequence[Between]) -> list[list[Neighbour]]:
-        """In this order; all of one limit and one direction."""
+        """In this order; all of one limit, one direction and one recorded time."""
         limit, reverse = asked[0].limit, asked[0].reverse
         now = self.as_of.known_at is None
         forward, backward = (RELATED_NOW, RELATED_TO_NOW) if now else (RELATED_THEN, RELATED_TO_THEN)
         values = self._values() | {"limit": limit, "most": REVERSE, "latest": TURNS}
-        wanted = [[each.head, list(dict.fromkeys(each.relations))] for each in asked]
+        wanted = [[each.head, list(dict.fromkeys(each.relations)), each.as_of.valid_at] for each in asked]
         found: list[list[Row]] = [[] for _ in asked]
         for row in self.ask(backward if reverse else forward, **values, asked=wanted):
             found[row[18]].append(row)
