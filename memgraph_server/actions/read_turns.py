@@ -6,8 +6,10 @@
 Rules:
 - a batch is cut into small slices: while one is embedded (outside the interpreter's lock) the next is parsed, and the
   one before is applied, so that the slower model alone sets the pace;
-- a slice that fails is read again turn by turn, so that one turn cannot take its neighbours with it; and a turn that
-  has failed before is read alone;
+- a slice that fails is read again turn by turn, so that one turn cannot take its neighbours with it; where the first
+  turn of a lease has failed before, each is read alone and applied before the next is begun;
+- a lease that ran out was lost with its worker, maybe by a fault of the turn in hand, the first that is still pending:
+  it counts a try, with twice the patience (decision 0013);
 - the first turn that fails ends the batch: later turns of its session wait for it, until it is done or dead;
 - a model or a store that is down is nobody's fault: the error goes to the caller and no try is counted;
 - where the caller's time limit ends the reading, the first turn that is not applied yet has failed.
@@ -16,9 +18,10 @@ Rules:
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memgraph_server.errors import MemgraphServerError, NotFound
 from memgraph_server.language.port import Embedder, Encoding, Extraction, Extractor, InContext, TurnInContext
@@ -37,20 +40,30 @@ STOP_SECONDS = 0.1
 log = logging.getLogger(__name__)
 
 
+#: How many times as often a turn may lose its worker as it may fail: most that end a process are nobody's fault.
+LOST_PATIENCE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """When a turn is tried again: after 1, 2, 4 … seconds, at most `longest`; dead after `attempts` tries."""
+    """When a turn is tried again: after 1, 2, 4 … seconds, at most `longest`; dead after `attempts` tries, or twice as
+    many where it was its worker that was lost."""
 
     attempts: int = 5
     first_seconds: float = 1.0
     longest_seconds: float = 60.0
 
-    def final(self, tries: int) -> bool:
-        return tries >= self.attempts
+    def final(self, tries: int, *, lost: bool = False) -> bool:
+        return tries >= self.attempts * (LOST_PATIENCE if lost else 1)
 
     def wait(self, tries: int) -> float:
         """Seconds to wait after the given number of failed tries (1 or more)."""
         return min(self.longest_seconds, self.first_seconds * 2.0 ** (tries - 1))
+
+    def wait_lost(self, tries: int) -> float:
+        """None after the first lost worker, since the lease had to run out. Spread, so that turns that were read side
+        by side when one of them ended the process do not meet again and again."""
+        return 0.0 if tries == 1 else self.wait(tries - 1) * random.uniform(0.75, 1.25)  # noqa: S311  no secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +104,11 @@ def read_lease(
     """Read the lease's turns in order. Raises ModelUnavailable or StoreUnavailable; the turns stay pending then. Raises
     the reader's interrupts; the turn in hand has failed then."""
     reading = Reading()
-    if lease.tries:
-        lease = replace(lease, turns=lease.turns[:1])
     try:
-        for outcome in _outcomes(reader, _in_context(reader, lease), stop):
+        if lease.lost and lease.turns:
+            failure = Failure(lease.turn_ids[0], "the process that read it ended, or could not be reached", lost=True)
+            return _failed(reader, lease, failure, reading, clock)
+        for outcome in _in_parts(reader, lease, stop):
             if stop() or not _apply(reader, lease, outcome, reading, clock):
                 break
     except NotFound:  # the namespace was erased meanwhile
@@ -111,8 +125,7 @@ def _apply(
 ) -> bool:
     """Whether to go on with the next turn."""
     if isinstance(outcome, Failure):
-        _fail(reader, lease.namespace, outcome, clock())
-        reading.failed = outcome.turn_id
+        _failed(reader, lease, outcome, reading, clock)
         return False
     try:
         applied = reader.store.apply_outcome(lease.namespace, outcome, lease=lease.token, now=clock())
@@ -127,14 +140,25 @@ def _apply(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
+    """`lost`: with the worker that read it, which may not be the turn's fault."""
+
     turn_id: str
     reason: str
+    lost: bool = False
+
+
+def _failed(reader: Reader, lease: Lease, failure: Failure, reading: Reading, clock: Callable[[], Instant]) -> Reading:
+    _fail(reader, lease.namespace, failure, clock())
+    reading.failed = failure.turn_id
+    return reading
 
 
 def _fail(reader: Reader, namespace: str, failure: Failure, now: Instant) -> None:
+    retries = reader.retries
     tries = reader.store.turn_status(namespace, failure.turn_id).attempts + 1
-    final = reader.retries.final(tries)
-    retry_at = now + round(reader.retries.wait(tries) * 1_000_000)
+    final = retries.final(tries, lost=failure.lost)
+    wait = retries.wait_lost(tries) if failure.lost else retries.wait(tries)
+    retry_at = now + round(wait * 1_000_000)
     log.warning("turn failed, try %d, %s (%s)", tries, "dead" if final else "again later", failure.reason.split(":")[0])
     reader.store.fail_turn(namespace, failure.turn_id, reason=failure.reason, final=final, retry_at=retry_at, now=now)
 
@@ -151,6 +175,14 @@ def _raise_if_not_of_turn(reader: Reader, error: Exception) -> None:
         isinstance(error, MemgraphServerError) and error.status == 503
     ):
         raise error
+
+
+def _in_parts(reader: Reader, lease: Lease, stop: Callable[[], bool]) -> Iterator[TurnOutcome | Failure]:
+    """Outcomes in order. Where the first turn has failed before, nothing of a turn is begun before what comes before it
+    was taken, so that whatever ends the process leaves the turn that did it as the first one pending."""
+    turns = _in_context(reader, lease)
+    for part in [[turn] for turn in turns] if lease.tries else [turns]:
+        yield from _outcomes(reader, part, stop)
 
 
 def _in_context(reader: Reader, lease: Lease) -> list[TurnInContext]:

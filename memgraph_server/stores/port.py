@@ -95,8 +95,10 @@ CONTEXT = 4
 class Lease:
     """Pending turns of one session, in order, lent to one worker until `until`; nobody else gets that session.
 
-    `tries`: failed attempts at the first of them. What reading them needs comes along, so that nothing more is asked:
-    `before`, the turns just before the first, oldest first, at most CONTEXT; `speakers`, all who speak in the session.
+    `tries`: failed attempts at the first of them. `lost`: who had the session before let the lease run out, most likely
+    since its process ended while the first of them was read. What reading them needs comes along, so that nothing more
+    is asked: `before`, the turns just before the first, oldest first, at most CONTEXT; `speakers`, all who speak in the
+    session.
     """
 
     namespace: str
@@ -107,6 +109,7 @@ class Lease:
     tries: int = 0
     before: tuple[Turn, ...] = field(default=(), repr=False)
     speakers: tuple[str, ...] = field(default=(), repr=False)
+    lost: bool = False
 
     @property
     def turn_ids(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memgraph_server.memory.turns import TurnState
 from memgraph_server.stores.port import CONTEXT, Applied, Cost
-from tests.stores.material import NOW, SECOND, Store, claim, outcome, turn
+from tests.stores.material import DAY, NOW, SECOND, Store, claim, outcome, turn
 
 
 class QueueContract:
@@ -123,6 +123,27 @@ class QueueContract:
             assert lease.tries == tries
             store.fail_turn("n", "a", reason="busy", final=False, retry_at=NOW, now=NOW)
             store.release(lease)
+
+    def test_a_lease_tells_whether_the_one_before_ran_out(self, store: Store) -> None:
+        store.append_turns("n", [turn(name) for name in "abc"], job_id="j", now=NOW)
+        first = store.lease("w", now=NOW, seconds=10, limit=8)
+        assert first is not None
+        assert not first.lost
+        heir = store.lease("v", now=first.until, seconds=10, limit=8)
+        assert heir is not None
+        assert heir.lost
+        assert heir.tries == 0  # whose fault it was is not the store's to say
+        store.release(heir)
+        given_back = store.lease("u", now=heir.until, seconds=10, limit=8)
+        assert given_back is not None
+        assert not given_back.lost
+        assert store.renew(given_back, now=given_back.until + SECOND, seconds=10) is not None  # late, and nobody came
+        for name in "abc":
+            store.apply_outcome("n", outcome(name), lease=given_back.token, now=NOW)
+        store.append_turns("n", [turn("d")], job_id="k", now=NOW)
+        after_the_last = store.lease("w", now=NOW + DAY, seconds=10, limit=8)
+        assert after_the_last is not None
+        assert not after_the_last.lost
 
     def test_a_lost_lease_writes_nothing(self, store: Store) -> None:
         store.append_turns("n", [turn("a")], job_id="j", now=NOW)

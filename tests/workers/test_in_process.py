@@ -247,7 +247,12 @@ def test_a_lease_that_ran_out_is_taken_over_and_the_late_worker_writes_nothing(b
 
     assert read_lease(bench.reader, lost, clock=wiring.clock).lost
     assert bench.tails() == []
-    assert read_lease(bench.reader, taken, clock=wiring.clock).applied == 1
+    assert read_lease(bench.reader, taken, clock=wiring.clock).failed == "s-0"  # lost, and counted as a try
+    bench.services.store.release(taken)
+    again = bench.services.store.lease("w", now=wiring.clock(), seconds=1, limit=10)
+    assert again is not None
+    assert (again.tries, again.lost) == (1, False)
+    assert read_lease(bench.reader, again, clock=wiring.clock).applied == 1
     assert bench.tails() == ["Paris"]
 
 

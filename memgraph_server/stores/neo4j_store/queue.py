@@ -4,7 +4,8 @@ Rules:
 - turns of a session are read in order: a session is due when its first pending turn is, so that a turn waiting for a
   retry holds back the ones behind it; a DEAD turn is no longer pending and holds back nobody;
 - a lease lends one session to one worker until it expires; a worker at work renews it, and one that died gives it back
-  by time alone. Whoever lends, renews or gives back locks the session first and then looks whose it is;
+  by time alone, and whoever lends it next is told. Whoever lends, renews or gives back locks the session first and then
+  looks whose it is;
 - what reading the turns needs comes with the lease, and the outcome of a session's last turn gives the lease back, so
   that a turn costs no more round trips than lending and applying;
 - a lease is lost only when the session was lent again, so a slow worker that nobody replaced may still finish;
@@ -35,10 +36,11 @@ LEND = Query(
     f"""
     MATCH (s:Session {{namespace: $namespace, id: $session}}) SET s.locked = true
     WITH s WHERE s.due_at <= $now AND {_FREE}
+    WITH s, s.lease_token IS NOT NULL AS lost
     SET s.leases = s.leases + 1, s.lease_until = $until
-    WITH s
+    WITH s, lost
     SET s.lease_token = elementId(s) + '.' + toString(s.leases) + '.' + $worker
-    WITH s
+    WITH s, lost
     CALL (s) {{
         MATCH (t:Turn) USING INDEX t:Turn(namespace, session, state, position)
         WHERE t.namespace = s.namespace AND t.session = s.id AND t.state = 'pending' AND t.position >= 0
@@ -51,7 +53,7 @@ LEND = Query(
         WITH t ORDER BY t.position
         RETURN collect([{TURN}]) AS before
     }}
-    RETURN s.lease_token, turns, before, s.speakers""",
+    RETURN s.lease_token, turns, before, s.speakers, lost""",
 )
 RELEASE = Query(
     "give a session back",
@@ -146,11 +148,11 @@ def lend(
     row = ask.one(LEND, **asked, worker=worker, now=now, until=until)
     if row is None:
         return None
-    token, pending, before, speakers = row
+    token, pending, before, speakers, lost = row
     due = list(takewhile(lambda each: each[9] <= now, pending))
     tries = due[0][10] if due else 0
     lent, known = tuple(map(read_turn, due)), tuple(map(read_turn, before))
-    return Lease(*session, token, until, lent, tries, known, tuple(speakers or ()))
+    return Lease(*session, token, until, lent, tries, known, tuple(speakers or ()), lost)
 
 
 def renew(ask: Statements, lease: Lease, until: Instant) -> bool:

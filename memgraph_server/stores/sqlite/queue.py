@@ -4,7 +4,7 @@ Rules:
 - turns of a session are read in order: a session is due when its first pending turn is, so that a turn waiting for a
   retry holds back the ones behind it; a DEAD turn is no longer pending and holds back nobody;
 - a lease lends one session to one worker until it expires; a worker at work renews it, and one that died gives it back
-  by time alone;
+  by time alone, and whoever lends it next is told;
 - a lease is lost only when the session was lent again, so a slow worker that nobody replaced may still finish;
 - what a worker brings is taken once: only for a PENDING turn, checked in the transaction that writes it.
 """
@@ -36,7 +36,8 @@ def due(connection: sqlite3.Connection, now: Instant, of: tuple[str, str] | None
     """The session that could be lent now: `of` (namespace, id) or none; None: the one that has waited longest."""
     which = "" if of is None else "AND n.name = ? AND s.id = ?"
     query = f"""
-        SELECT s.handle, s.namespace, n.name, s.id, s.leases FROM session s JOIN namespace n ON n.id = s.namespace
+        SELECT s.handle, s.namespace, n.name, s.id, s.leases, s.lease_token IS NOT NULL
+        FROM session s JOIN namespace n ON n.id = s.namespace
         WHERE s.due_at <= ? AND (s.lease_until IS NULL OR s.lease_until <= ?) {which}
         ORDER BY s.due_at, s.handle LIMIT 1"""  # noqa: S608  constants only
     row: tuple[Any, ...] | None = connection.execute(query, (now, now, *(of or ()))).fetchone()
@@ -55,7 +56,7 @@ def lease(
     row = due(connection, now, of)
     if row is None:
         return None
-    session, namespace, name, session_id, leases = row
+    session, namespace, name, session_id, leases, lost = row
     token, until = f"{session}.{leases + 1}.{worker}", now + round(seconds * 1_000_000)
     query = "UPDATE session SET leases = leases + 1, lease_token = ?, lease_until = ? WHERE handle = ?"
     connection.execute(query, (token, until, session))
@@ -64,7 +65,7 @@ def lease(
     before = turns.previous(connection, namespace, lent[0].id, CONTEXT) if lent else []
     speakers = turns.speakers(connection, namespace, session_id)
     tries = due_turns[0][1] if due_turns else 0
-    return Lease(name, session_id, token, until, tuple(lent), tries, tuple(before), tuple(speakers))
+    return Lease(name, session_id, token, until, tuple(lent), tries, tuple(before), tuple(speakers), bool(lost))
 
 
 def _due_turns(
