@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.services.needed import LEFT_OUT
 from tests.services.neo4j_server import neo4j_server
+from tests.services.rabbitmq_server import rabbitmq_server
 from tests.services.redis_server import redis_server
 
-__all__ = ["neo4j_server", "redis_server"]
+__all__ = ["neo4j_server", "rabbitmq_server", "redis_server"]
 
 #: How long an example takes says something about the machine, not about the rule.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,6 +14,11 @@ import pytest
 LEFT_OUT = "needs a real"
 
 
+def optional(service: str, how: str) -> NoReturn:
+    """Leave the test out, in `.ci/run` too."""
+    pytest.skip(f"{LEFT_OUT} {service}: {how}")
+
+
 def absent(service: str, how: str) -> NoReturn:
     """Leave the test out. `how`: what switches it on."""
     reason = f"{LEFT_OUT} {service}: {how}"

@@ -26,14 +26,15 @@ from memgraph_server.workers.celery_app import READ, Limits, celery_app
 from memgraph_server.workers.hints import Hints
 from memgraph_server.workers.tasks import SLICE_SECONDS, SWEEP_HINTS
 from tests.api.serving import QUICK, Running, running
+from tests.services.rabbitmq_server import RabbitMqServer
 from tests.services.redis_server import RedisServer
 
 AT = "2024-05-08T12:00:00Z"
 
 
-def settings_of(folder: Path, redis: RedisServer, **changes: Any) -> Settings:
+def settings_of(folder: Path, broker: RedisServer | RabbitMqServer, **changes: Any) -> Settings:
     """Each test has a queue of its own."""
-    given = {"store": f"sqlite:///{folder}/store.db", "broker_url": redis.url, "broker_queue": folder.name}
+    given = {"store": f"sqlite:///{folder}/store.db", "broker_url": broker.url, "broker_queue": folder.name}
     return Settings(**{**QUICK, **given, "log_level": "warning", **changes})
 
 
