@@ -44,7 +44,8 @@ class AsOf:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a language model took to read turns: calls that were answered, and their tokens. Not moved by `dump`."""
+    """What a language model took to read turns: calls that were answered, and their tokens. One call for several turns
+    is shared among them, so that a turn may have tokens and no call."""
 
     calls: int = 0
     prompt_tokens: int = 0

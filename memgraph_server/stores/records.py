@@ -97,8 +97,25 @@ class TurnVector(StoredVector):
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What a language model took to read a turn: calls, and their tokens."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    calls: Count = 0
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+
+    @classmethod
+    def of(cls, calls: int, prompt_tokens: int, completion_tokens: int) -> Spent | None:
+        """None where no model was asked."""
+        spent = cls(calls, prompt_tokens, completion_tokens)
+        return None if spent == cls() else spent
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """`mentions`: entity ids. `due_at`: of a pending turn, not to be read before."""
+    """`mentions`: entity ids. `due_at`: of a pending turn, not to be read before. `cost`: none where no language model
+    was asked."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
     id: Name
@@ -117,6 +134,7 @@ class TurnRecord:
     due_at: At | None = None
     mentions: tuple[Name, ...] = ()
     vector: TurnVector | None = None
+    cost: Spent | None = None
     kind: Literal["turn"] = "turn"
 
     def turn(self) -> Turn:

@@ -14,8 +14,17 @@ from memgraph_server.memory.facts import Polarity
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.terms import terms
 from memgraph_server.memory.turns import TurnState
-from memgraph_server.stores.port import AsOf
-from memgraph_server.stores.records import EntityRecord, FactRecord, Header, Record, TurnRecord, from_line, to_line
+from memgraph_server.stores.port import AsOf, Cost
+from memgraph_server.stores.records import (
+    EntityRecord,
+    FactRecord,
+    Header,
+    Record,
+    Spent,
+    TurnRecord,
+    from_line,
+    to_line,
+)
 from tests.stores.material import NOW, Store, claim, outcome, tell, turn, vector
 
 HEADS, TAILS = ("Ann", "Bob", "Cat"), ("tea", "cake", "Ann", "Paris")
@@ -56,7 +65,9 @@ def live(store: Store, namespace: str, seed: int, steps: int = 12) -> None:
     for number in range(12):
         one = dataclasses.replace(told(draw, 1000 + number), turn_id=None)
         mentions = (("Zed", "person"), (draw.choice(HEADS), ""))
-        store.apply_outcome(namespace, outcome(f"t{number}", one, mentions=mentions), lease=None, now=NOW + 100)
+        cost = Cost(number % 2, 100 * (number % 4), number % 4)  # tokens without a call, where one was shared
+        told_by = outcome(f"t{number}", one, mentions=mentions, cost=cost)
+        store.apply_outcome(namespace, told_by, lease=None, now=NOW + 100)
     store.fail_turn(namespace, "t13", reason="poison \u2028", final=True, retry_at=NOW, now=NOW)
     store.fail_turn(namespace, "t14", reason="not now", final=False, retry_at=NOW + 7_000, now=NOW)
     for step in range(steps):
@@ -176,6 +187,17 @@ class MovingContract:
         assert store.replay("n", None, now=NOW + 60) == 1
         assert store.turn_status("n", "t1").attempts == 1
 
+    def test_what_reading_a_turn_took_is_moved_with_it(self, store: Store) -> None:
+        store.append_turns("n", [turn("a"), turn("b"), turn("c")], job_id="j", now=NOW)
+        for name, cost in (("a", Cost(2, 700, 60)), ("b", Cost(0, 350, 30)), ("c", Cost())):
+            store.apply_outcome("n", outcome(name, cost=cost), lease=None, now=NOW)
+        lines = [to_line(record) for record in moved(store)]
+        costs = [store.turn_status("n", name).cost for name in "abc"]
+        assert costs == [Cost(2, 700, 60), Cost(0, 350, 30), Cost()]
+        assert store.job("n", "j").cost == Cost(2, 1050, 90)
+        assert [to_line(record) for record in store.dump("n")] == lines
+        assert [b'"cost"' in line for line in lines if b'"kind":"turn"' in line] == [True, True, False]
+
     def test_an_idempotency_key_is_known_after_the_move(self, store: Store) -> None:
         store.append_turns("n", [turn("t0")], job_id="j", now=NOW, key="once")
         moved(store)
@@ -260,6 +282,8 @@ class MovingContract:
         assert turns[4].captions == ("a boat",)
         assert (turns[13].state, turns[13].reason, turns[13].attempts) == (TurnState.DEAD, "poison \u2028", 1)
         assert (turns[14].state, turns[14].due_at) == (TurnState.PENDING, NOW + 7_000)
+        assert [each.cost for each in turns[:4]] == [None, Spent(1, 100, 1), Spent(0, 200, 2), Spent(1, 300, 3)]
+        assert all(each.cost is None for each in turns[12:])
         assert turns[0].vector is not None
         named = {each.id: each.name for each in records if isinstance(each, EntityRecord)}
         assert all("Zed" in [named[entity] for entity in each.mentions] for each in turns[:12])

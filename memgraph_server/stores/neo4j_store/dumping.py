@@ -29,6 +29,7 @@ from memgraph_server.stores.records import (
     MergeRecord,
     Placing,
     Record,
+    Spent,
     StoredVector,
     TripleRecord,
     TurnRecord,
@@ -85,7 +86,7 @@ TURNS = Query(
         t.state, t.attempts, t.captions, t.reason, t.due_at, COLLECT {
             MATCH (t)-[:MENTIONS]->(e:Entity) RETURN e.id ORDER BY e.number
         },
-        CASE WHEN t.embedder <> '' THEN [t.embedder, t.pooled, t.embedding, t.token_bits, t.pieces] END
+        CASE WHEN t.embedder <> '' THEN [t.embedder, t.pooled, t.embedding, t.token_bits, t.pieces] END, t.cost
     ORDER BY t.handle""",
 )
 TRIPLES_OUT = Query(
@@ -184,7 +185,7 @@ def _pages(ask: Statements, query: Query, namespace: str, start: int | str = -1)
 
 def _turn(row: Row) -> TurnRecord:
     _, identifier, session, position, role, speaker, text, at, offset, recorded_at, state, *rest = row
-    attempts, captions, reason, due_at, mentions, vector = rest
+    attempts, captions, reason, due_at, mentions, vector, spent = rest
     return TurnRecord(
         identifier,
         session,
@@ -202,6 +203,7 @@ def _turn(row: Row) -> TurnRecord:
         due_at if state == TurnState.PENDING else None,
         tuple(mentions),
         None if vector is None else _turn_vector(*vector),
+        None if spent is None else Spent(*spent),
     )
 
 

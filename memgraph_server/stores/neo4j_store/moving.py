@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import groupby, islice
 from typing import Any
 
@@ -403,6 +403,8 @@ def _read_state(record: TurnRecord) -> dict[str, Any]:
     """What a turn that was just stored has not yet."""
     row: dict[str, Any] = {"recorded_at": record.recorded_at, "state": record.state.value}
     row |= {"attempts": record.attempts, "reason": record.reason, "due_at": record.due_at or record.recorded_at}
+    if record.cost is not None:
+        row["cost"] = list(astuple(record.cost))
     if record.vector is None:
         return row
     vector = record.vector

@@ -149,7 +149,7 @@ class Pending:
         self, ask: Statements, turn: str, mentions: list[int], vectors: Rows, *, lease: str | None, cost: Cost
     ) -> Applied:
         given = {"turn": turn, "mentions": mentions, "vectors": vectors, "lease": lease}
-        row = ask.one(WRITE_OUTCOME, **self._values(), **given, cost=list(astuple(cost)) if cost.calls else None)
+        row = ask.one(WRITE_OUTCOME, **self._values(), **given, cost=list(astuple(cost)) if cost != Cost() else None)
         self._clear()
         return Applied.LAST if row is not None and row[0] else Applied.MORE
 

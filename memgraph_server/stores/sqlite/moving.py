@@ -11,6 +11,7 @@ import json
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple
 from itertools import groupby, islice
 from typing import Any
 
@@ -34,6 +35,7 @@ from memgraph_server.stores.records import (
     MergeRecord,
     Placing,
     Record,
+    Spent,
     StoredVector,
     TripleRecord,
     TurnRecord,
@@ -101,7 +103,7 @@ def _turns(connection: sqlite3.Connection, namespace: int) -> Iterator[Record]:
     query = """
         SELECT t.ordinal, t.id, s.id, t.position, t.role, t.speaker, t.text, t.at, t.utc_offset_minutes,
             t.recorded_at, r.state, r.attempts, t.captions, r.reason, r.due_at, t.handle, e.name, v.pooled, v.bits,
-            v.token_bits, v.pieces
+            v.token_bits, v.pieces, r.calls, r.prompt_tokens, r.completion_tokens
         FROM turn t JOIN session s ON s.handle = t.session JOIN reading r ON r.turn = t.handle
         LEFT JOIN turn_vector v ON v.namespace = t.namespace AND v.turn = t.handle
         LEFT JOIN embedder e ON e.id = v.embedder
@@ -114,7 +116,7 @@ def _turns(connection: sqlite3.Connection, namespace: int) -> Iterator[Record]:
 
 def _turn(row: tuple[Any, ...], mentions: tuple[str, ...]) -> TurnRecord:
     _, identifier, session, position, role, speaker, text, at, offset, recorded_at, state, *rest = row
-    attempts, captions, reason, due_at, _, embedder, pooled, bits, tokens, pieces = rest
+    attempts, captions, reason, due_at, _, embedder, pooled, bits, tokens, pieces, *spent = rest
     pending = state == TurnState.PENDING
     vector = None if embedder is None else TurnVector(embedder, pooled, bits, tokens, tuple(json.loads(pieces)))
     return TurnRecord(
@@ -134,7 +136,13 @@ def _turn(row: tuple[Any, ...], mentions: tuple[str, ...]) -> TurnRecord:
         due_at if pending else None,
         mentions,
         vector,
+        Spent.of(*spent),
     )
+
+
+def _read_state(record: TurnRecord) -> tuple[Any, ...]:
+    due_at, spent = record.due_at or record.recorded_at, record.cost or Spent()
+    return (record.state.value, record.attempts, record.reason, due_at, *astuple(spent))
 
 
 class _Mentions:
@@ -293,11 +301,10 @@ class _Loading:
         turns.note_sessions(self.connection, self.namespace, arrivals, 0)
         handles = [arrival.handle for arrival in arrivals]
         self.connection.executemany(
-            "UPDATE reading SET state = ?, attempts = ?, reason = ?, due_at = ? WHERE turn = ?",
-            (
-                (each.state.value, each.attempts, each.reason, each.due_at or each.recorded_at, handle)
-                for each, handle in zip(batch, handles, strict=True)
-            ),
+            """
+            UPDATE reading SET state = ?, attempts = ?, reason = ?, due_at = ?, calls = ?, prompt_tokens = ?,
+                completion_tokens = ? WHERE turn = ?""",
+            ((*_read_state(each), handle) for each, handle in zip(batch, handles, strict=True)),
         )
         entities = self._handles("entity", [entity for each in batch for entity in each.mentions])
         mentions = (
