@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 import os
 import re
 import secrets
@@ -27,6 +28,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from memgraph_server.errors import Forbidden, InvalidInput, NotFound, StoreUnavailable, Unauthorized
+
+log = logging.getLogger(__name__)
 
 _KEY = re.compile(r"mgs_([0-9a-f]{8})_([A-Za-z0-9_-]{43})", re.ASCII)
 EVERYWHERE = "*"
@@ -82,13 +85,23 @@ class KeyFile:
         self.path = path
         self._lock = threading.Lock()
         self._stamp: tuple[int, int, int] | None = None
+        self._unreadable: str | None = None  # as it was last logged
         self._keys: dict[str, Key] = {}
 
     def exists(self) -> bool:
         return self.path.exists()
 
+    def state(self) -> str:
+        """ "none" where access is not checked, "ok", or "unreadable", where nobody is let in."""
+        try:
+            self.keys()
+        except StoreUnavailable:
+            return "unreadable"
+        return "ok" if self.exists() else "none"
+
     def keys(self) -> dict[str, Key]:
-        """By id. Raises StoreUnavailable where the file cannot be read: nobody is let in then."""
+        """By id. Raises StoreUnavailable where the file cannot be read: nobody is let in then, and the log says so
+        once."""
         with self._lock:
             try:
                 state = self.path.stat()
@@ -99,7 +112,11 @@ class KeyFile:
                 self._keys, self._stamp = {}, None
             except (OSError, ValueError, KeyError, TypeError) as error:
                 why = f"the key file cannot be read ({type(error).__name__})"
+                if self._unreadable != why:
+                    log.error("%s: every request but health is refused until %s is mended", why, self.path)
+                self._unreadable = why
                 raise StoreUnavailable(why, where=str(self.path)) from None
+            self._unreadable = None
             return dict(self._keys)
 
     def add(self, key: Key) -> None:

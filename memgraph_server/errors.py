@@ -107,7 +107,7 @@ class ModelUnavailable(MemgraphServerError):
     status = 503
     fault = "model"
     retry = True
-    retry_after = 5
+    retry_after: int | None = 5
 
 
 class UnusableReply(MemgraphServerError):

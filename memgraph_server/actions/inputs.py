@@ -35,6 +35,7 @@ _FIRST, _LAST = instant(datetime.min.replace(tzinfo=UTC)), instant(datetime.max.
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,18}))?)?\s?(Z|z|([+-])(\d\d):?(\d\d))", re.ASCII
 )
+_WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,18})?)?", re.ASCII)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 _SAY_TIME = "say a time with its zone, for example 2023-05-08T13:56:00-04:00 or 2023-05-08T17:56:00Z"
 _SAY_DATE = f"{_SAY_TIME}; a day, month or year will do too: 2023-05-08, 2023-05, 2023"
@@ -112,7 +113,7 @@ def time_of(text: str, field: str) -> tuple[Instant, int]:
     """The instant and the zone's offset in minutes; the zone has to be there."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
-        raise InvalidInput(f"{field} is no time with a zone; {_SAY_TIME}", field=field)
+        raise _no_time("is no time with a zone", _SAY_TIME, text, field)
     year, month, day, hour, minute, second, fraction, zone, sign, zone_hours, zone_minutes = match.groups()
     offset = 0 if zone in "Zz" else (int(zone_hours) * 60 + int(zone_minutes)) * (-1 if sign == "-" else 1)
     if abs(offset) >= 24 * 60 or int(zone_minutes or 0) >= 60:
@@ -147,8 +148,14 @@ def date_of(text: str, field: str) -> tuple[Instant, Precision]:
 
 def _time_with(advice: str, text: str, field: str) -> Instant:
     if _TIME.fullmatch(text.strip()) is None:
-        raise InvalidInput(f"{field} is no date; {advice}", field=field)
+        raise _no_time("is no date", advice, text, field)
     return time_of(text, field)[0]
+
+
+def _no_time(what: str, advice: str, text: str, field: str) -> InvalidInput:
+    if _WITHOUT_ZONE.fullmatch(text.strip()):
+        what = "has no zone: put Z (UTC) or an offset such as +02:00 behind it"
+    return InvalidInput(f"{field} {what}; {advice}", field=field)
 
 
 def date_in_url(text: str, field: str) -> Instant:

@@ -32,8 +32,9 @@ class Report:
     """Each part in a word, "ok" where all is well; `pending` and `dead` are None where the store cannot say, and
     `workers_answering` where there is no broker, or it cannot be asked.
 
-    `language_model`: "none" where none is set, else "ok", "loading" or "failed: …" with what to set. Where turns wait
-    for it, `model` has failed too; else the server is ready without it.
+    `keys`: "none" where access is not checked, or "unreadable", where every request is refused and the log names the
+    file. `language_model`: "none" where none is set, else "ok", "loading" or "failed: …" with what to set. Where turns
+    wait for it, `model` has failed too; else the server is ready without it.
     """
 
     store: str
@@ -45,6 +46,7 @@ class Report:
     dead: int | None
     language_model: str = "none"
     workers_answering: int | None = None
+    keys: str = "none"
 
     @property
     def ready(self) -> bool:
@@ -54,11 +56,17 @@ class Report:
     @property
     def serving(self) -> bool:
         """Whether this process can answer requests: without workers and broker turns are stored, and wait."""
-        return self.store == "ok" and self.model == "ok"
+        return self.store == "ok" and self.model == "ok" and self.keys != "unreadable"
 
 
 def report(
-    operations: Operations, worker: WorkerState, model: str, *, now: Instant, language_model: str = "none"
+    operations: Operations,
+    worker: WorkerState,
+    model: str,
+    *,
+    now: Instant,
+    language_model: str = "none",
+    keys: str = "none",
 ) -> Report:
     """`model`: ok, loading or failed."""
     store, overall = _ask(operations)
@@ -75,6 +83,7 @@ def report(
         dead=overall.dead if overall else None,
         language_model=language_model,
         workers_answering=worker.answering,
+        keys=keys,
     )
 
 

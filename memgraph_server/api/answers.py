@@ -270,8 +270,8 @@ class ImportedOut(BaseModel):
 
 
 class ReadinessOut(BaseModel):
-    """`ready` only where the store and the broker answer, a worker lives and the models are loaded; with
-    `?for=requests`, where the store answers and the models are loaded."""
+    """`ready` only where the store and the broker answer, a worker lives, the models are loaded and API keys, where
+    there are some, can be read; with `?for=requests`, whatever worker and broker do."""
 
     ready: bool
     store: str
@@ -283,6 +283,7 @@ class ReadinessOut(BaseModel):
     dead: int | None
     language_model: str
     workers_answering: int | None
+    keys: str
 
 
 class HealthOut(BaseModel):

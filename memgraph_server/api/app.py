@@ -98,6 +98,7 @@ def _readers(services: Services) -> Readers:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Answer at once; models load in the background, and `readyz` says so meanwhile."""
     services: Services = app.state.services
+    services.keys.state()  # one that cannot be read is told in the log at once, not at the first request
     loading = threading.Thread(target=_load, args=(services,), name="load-models", daemon=True)
     loading.start()
     readers: Readers = app.state.readers

@@ -37,9 +37,9 @@ def readyz(
         Query(alias="for", description="requests: only what this process needs to answer them, its store and models"),
     ] = "all",
 ) -> Response:
-    """200 where the store and the broker answer, a worker lives and the models are loaded; else 503, and which part is
-    not. A load balancer asks `?for=requests`: where workers or the broker are away, turns are still taken and questions
-    still answered, by this process as well as by any other."""
+    """200 where the store and the broker answer, a worker lives, the models are loaded and the API keys can be read;
+    else 503, and which part is not. A load balancer asks `?for=requests`: where workers or the broker are away, turns
+    are still taken and questions still answered, by this process as well as by any other."""
     found = current(services, readers)
     ready = found.ready if wanted == "all" else found.serving
     return JSONResponse({"ready": ready, **asdict(found)}, 200 if ready else 503, {} if ready else {"Retry-After": "1"})
@@ -48,7 +48,8 @@ def readyz(
 def current(services: Services, readers: Readers) -> Report:
     asked = services.language_model
     said = asked.state if asked is not None else "none"
-    return report(services.store, _state(readers), model_state(services), now=clock(), language_model=said)
+    states = {"language_model": said, "keys": services.keys.state()}
+    return report(services.store, _state(readers), model_state(services), now=clock(), **states)
 
 
 def _state(readers: Readers) -> WorkerState:

@@ -261,9 +261,20 @@ def fit_ranking(
     if better > shipped:
         ranking = fitted(prior, fit(examples, weights_of(prior), ridge))
         about = "Weights of the turn ranking, fitted listwise to the conversations below from those that ship."
-        out.write_text(json.dumps(document(ranking, about, source), indent=2) + "\n", encoding="utf-8")
+        written(out, json.dumps(document(ranking, about, source), indent=2) + "\n")
     show(result, out, console)
     return result
+
+
+def written(out: Path, text: str) -> None:
+    """Under another name until it is complete: a server may read the file, and what was there is worth something."""
+    part = out.with_name(f"{out.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(out)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _over_all(held: Mapping[str, Mapping[str, float]], what: str) -> float:

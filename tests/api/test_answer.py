@@ -164,10 +164,12 @@ def test_an_endpoint_that_fails_is_a_problem_before_the_first_word(
 def test_without_a_model_the_problem_says_what_to_set(served: Running) -> None:
     problem = assert_problem(served.namespace("none").post("/answer", QUESTION), 503, "model_unavailable")
     assert "MEMGRAPH_SERVER_LLM_BASE_URL" in problem["detail"]
+    assert problem["retry"] is False  # a setting is missing: waiting cannot help
     problem = assert_problem(
         served.namespace("none").post("/query", {**QUESTION, "evaluator": "llm"}), 503, "model_unavailable"
     )
     assert "MEMGRAPH_SERVER_LLM_JUDGE_MODEL" in problem["detail"]
+    assert problem["retry"] is False
 
 
 @pytest.mark.parametrize("body", [{}, {"query": ""}, {**QUESTION, "stream": "yes"}, {**QUESTION, "evaluator": "gpt"}])

@@ -283,6 +283,19 @@ def test_a_question_that_cannot_be_answered_is_refused_by_field(
     assert_problem(ann.get(path, **parameters), 422, "invalid_input", field)
 
 
+def test_a_time_without_its_zone_is_told_what_is_missing(ann: Namespace) -> None:
+    for time in ("2020-01-01T00:00:00", "2020-01-01 00:00", "2020-01-01T00:00:00.5"):
+        problem = assert_problem(ann.get("/timeline", name="Ann", known_at=time), 422, "invalid_input", "known_at")
+        assert problem["detail"].startswith("known_at has no zone: put Z (UTC) or an offset")
+        asked = ann.post("/query", {"query": "Where?", "known_at": time})
+        assert "known_at has no zone" in assert_problem(asked, 422, "invalid_input", "known_at")["detail"]
+    turn = {"text": "Hello.", "at": "2020-01-01T00:00:00"}
+    stored = ann.post("/turns", {"session_id": "s", "turns": [turn]})
+    assert "turns.0.at has no zone" in assert_problem(stored, 422, "invalid_input", "turns.0.at")["detail"]
+    other = assert_problem(ann.get("/timeline", name="Ann", known_at="soon"), 422, "invalid_input", "known_at")
+    assert other["detail"].startswith("known_at is no date")
+
+
 def test_a_name_nobody_used_has_no_facts_and_an_unknown_id_is_not_found(ann: Namespace) -> None:
     ann.claim(lives("Paris"))
     assert ann.timeline("Nobody") == []

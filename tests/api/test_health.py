@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memgraph_server.access import KeyFile, Role, new_key
 from memgraph_server.errors import ModelUnavailable
 from tests.api.serving import Running, running
 
@@ -105,6 +106,33 @@ def test_a_process_that_cannot_serve_requests_says_so_to_a_load_balancer(
     with running(tmp_path) as server:
         until(server, model="failed")
         assert server.client.get("/readyz", params={"for": "requests"}).status_code == 503
+
+
+def test_a_key_file_that_cannot_be_read_is_told_once_by_the_log_and_by_readiness(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "store.db.keys.json"
+    file.write_text("{broken", encoding="utf-8")
+    with running(tmp_path) as server:
+        assert server.services.settings.keys_path == file
+        said = [record.getMessage() for record in caplog.records if record.name == "memgraph_server.access"]
+        assert len(said) == 1  # before any request
+        assert str(file) in said[0]
+        document = until(server, model="ok", keys="unreadable")
+        assert document["ready"] is False
+        answer = server.client.get("/readyz", params={"for": "requests"})
+        assert answer.status_code == 503
+        assert str(tmp_path) not in answer.text
+        assert server.namespace("ann").get("/facts").status_code in {401, 503}
+        file.unlink()
+        assert until(server, ready=True)["keys"] == "none"
+        file.write_text("[]", encoding="utf-8")
+        until(server, keys="unreadable")
+        KeyFile(tmp_path / "other.json").add(new_key(["ann"], Role.READER, "", "")[1])
+        (tmp_path / "other.json").replace(file)
+        assert until(server, ready=True)["keys"] == "ok"
+        said = [record.getMessage() for record in caplog.records if record.name == "memgraph_server.access"]
+        assert len(said) == 2
 
 
 def test_readiness_is_asked_for_all_or_for_requests(served: Running) -> None:

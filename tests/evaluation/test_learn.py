@@ -102,6 +102,15 @@ def test_weights_that_find_more_on_what_they_have_not_seen_are_written_and_can_b
         services.close()
 
 
+def test_a_file_that_cannot_be_written_to_its_end_leaves_the_one_that_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "ranking.json"
+    learn.written(out, "first")
+    with pytest.raises(UnicodeEncodeError):
+        learn.written(out, "half \ud800")
+    assert out.read_text("utf-8") == "first"
+    assert list(tmp_path.iterdir()) == [out]
+
+
 def test_weights_that_find_no_more_are_not_written(tmp_path: Path) -> None:
     path, out = written(tmp_path / "own.json", "c", "d"), tmp_path / "ranking.json"
     found = fit_ranking(path, out, settings=Settings())

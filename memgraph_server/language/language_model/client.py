@@ -403,12 +403,13 @@ class CompatibleModel:
 
 
 def not_set(role: ModelRole) -> ModelUnavailable:
-    """For whoever asks for a role that has no model."""
-    return _unavailable(
+    """For whoever asks for a role that has no model: until the server is started again, waiting cannot help."""
+    error = ModelUnavailable(
         f"no language model is set for this ({role.value}): set MEMGRAPH_SERVER_LLM_BASE_URL and "
-        f"MEMGRAPH_SERVER_LLM_MODEL, or MEMGRAPH_SERVER_LLM_{role.upper()}_MODEL, and start the server again",
-        wrong=True,
+        f"MEMGRAPH_SERVER_LLM_MODEL, or MEMGRAPH_SERVER_LLM_{role.upper()}_MODEL, and start the server again"
     )
+    error.retry, error.retry_after = False, None
+    return error
 
 
 class PromptTooLong(UnusableReply):
