@@ -16,7 +16,7 @@ from memgraph_server.errors import InvalidInput
 _ANSWERS = "Answers (need a language model)"
 #: What each kind of run heeds. Anything else is refused: it would be passed over in silence.
 _HEEDED = {
-    "": {"--budget", "--json", "--plot", "--keep", "--no-baselines", "--limit"},
+    "": {"--budget", "--json", "--plot", "--keep", "--no-baselines", "--limit", "--questions", "--seed"},
     "--facts": {"--json", "--limit", "--sessions"},
     "--fit": {"--keep"},
     "--passages": {"--json", "--limit"},
@@ -42,6 +42,10 @@ def evaluate(
     limit: Annotated[
         int | None, typer.Option(help="only the first conversations; with --passages: questions", min=1)
     ] = None,
+    questions: Annotated[
+        int | None, typer.Option(help="evidence or answers: only so many questions, drawn at random", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of that draw", min=0)] = 0,
     facts: Annotated[
         bool, typer.Option("--facts", help="measure the facts themselves instead, for each extractor that is set")
     ] = False,
@@ -73,10 +77,6 @@ def evaluate(
             rich_help_panel=_ANSWERS,
         ),
     ] = None,
-    questions: Annotated[
-        int | None, typer.Option(help="only so many, drawn at random", min=1, rich_help_panel=_ANSWERS)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="of that draw", min=0, rich_help_panel=_ANSWERS)] = 0,
     context: Annotated[
         int | None,
         typer.Option(help="tokens that the answering model reads [default: 100000]", min=1, rich_help_panel=_ANSWERS),
@@ -146,7 +146,7 @@ def evaluate(
 
     evaluate(
         file, settings=settings_of(), budgets=budgets or list(BUDGETS), json_path=json_path, plot_path=plot, keep=keep,
-        baselines=baselines, limit=limit, console=console(),
+        baselines=baselines, limit=limit, questions=questions, seed=seed, console=console(),
     )  # fmt: skip
 
 

@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
@@ -41,7 +40,7 @@ from memgraph_server.evaluation.progress import progress_on
 from memgraph_server.evaluation.report import cost_of_a_turn, versions
 from memgraph_server.evaluation.run import can_be_kept, returned
 from memgraph_server.evaluation.token_f1 import token_f1
-from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
+from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations, sampled
 from memgraph_server.language.language_model.answering import without_marks
 from memgraph_server.language.language_model.spending import Meter
 from memgraph_server.language.port import ModelRole
@@ -119,20 +118,6 @@ def answered(conversations: Sequence[Conversation], name: str) -> list[Conversat
     if not any(conversation.probes for conversation in found):
         raise InvalidInput(f"{name} has no question with an answer ('answer' beside its text)", field="path")
     return found
-
-
-def sampled(conversations: Sequence[Conversation], count: int | None, seed: int) -> list[Conversation]:
-    """The conversations that a sample of the questions is put to, with these questions only, in their order."""
-    places = [(c, p) for c, conversation in enumerate(conversations) for p in range(len(conversation.probes))]
-    if count is not None and count < len(places):
-        drawn = np.random.default_rng(seed).choice(len(places), size=count, replace=False)
-        places = [places[place] for place in sorted(drawn)]
-    chosen = set(places)
-    kept = [
-        replace(each, probes=tuple(probe for p, probe in enumerate(each.probes) if (c, p) in chosen))
-        for c, each in enumerate(conversations)
-    ]
-    return [conversation for conversation in kept if conversation.probes]
 
 
 # -- asking

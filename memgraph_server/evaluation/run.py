@@ -29,7 +29,7 @@ from memgraph_server.evaluation.baselines import Baseline, default_baselines
 from memgraph_server.evaluation.pipeline import Pipeline, namespace_of, opened
 from memgraph_server.evaluation.progress import progress_on
 from memgraph_server.evaluation.recall import Outcome, Returned, outcome
-from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
+from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations, sampled
 from memgraph_server.memory.turns import Turn
 from memgraph_server.retrieval.evidence import Evidence, four_characters_a_token
 from memgraph_server.settings import Settings
@@ -76,16 +76,20 @@ def evaluate(
     keep: Path | None = None,
     baselines: bool = True,
     limit: int | None = None,
+    questions: int | None = None,
+    seed: int = 0,
     console: Console | None = None,
 ) -> dict[str, Any]:
     """Measure a file (or folder) of conversations; the report, as written to `json_path`.
 
     `keep`: a folder where ingested conversations stay for the next run. `limit`: only the first so many conversations.
+    `questions`: of theirs as many, drawn by `seed`; None: all. A language model, where one is set to read and judge, is
+    asked several times a question.
     `console`: where tables and progress go; None is silent. Raises InvalidInput for a file that cannot be measured.
     """
     console = console or Console(quiet=True)
     _check(budgets, plot_path)
-    conversations = read_conversations(path)[:limit]
+    conversations = sampled(read_conversations(path)[:limit], questions, seed)
     with opened(settings, keep) as services, progress_on(console) as progress:
         began = time.perf_counter()
         measured = measure(
@@ -95,6 +99,8 @@ def evaluate(
         reading = reporting.cost_of_a_turn(services, measured.ingested_turns)
         said = reporting.versions(services)
         result = reporting.build(path.name, conversations, measured, said, seconds, reading=reading)
+        if questions is not None:
+            result["sample"] = {"questions": questions, "seed": seed}
     reporting.show(result, console)
     if json_path is not None:
         json_path.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

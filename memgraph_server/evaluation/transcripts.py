@@ -13,10 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from memgraph_server.errors import InvalidInput
 from memgraph_server.memory.interval import Instant
@@ -95,6 +97,20 @@ def read_conversations(path: Path) -> list[Conversation]:
         "(see docs/evaluation-format.md)",
         field="path",
     )
+
+
+def sampled(conversations: Sequence[Conversation], count: int | None, seed: int) -> list[Conversation]:
+    """The conversations that a sample of the questions is put to, with these questions only, in their order."""
+    places = [(c, p) for c, conversation in enumerate(conversations) for p in range(len(conversation.probes))]
+    if count is not None and count < len(places):
+        drawn = np.random.default_rng(seed).choice(len(places), size=count, replace=False)
+        places = [places[place] for place in sorted(drawn)]
+    chosen = set(places)
+    kept = [
+        replace(each, probes=tuple(probe for p, probe in enumerate(each.probes) if (c, p) in chosen))
+        for c, each in enumerate(conversations)
+    ]
+    return [conversation for conversation in kept if conversation.probes]
 
 
 def load(path: Path) -> Any:

@@ -276,7 +276,7 @@ def test_the_command_writes_the_report(script: Script, tmp_path: Path) -> None:
     for wrong in (["--budget", "60", "120"], ["--context", "10"], ["--judge-by", "nobody"]):
         refused = run(["eval", str(FILE), "--answers", *wrong], tmp_path, environ)
         assert (refused.returncode, "Traceback" in refused.stderr) == (2, False), refused.stderr
-    assert run(["eval", str(FILE), "--questions", "3"], tmp_path, environ).returncode == 2
+    assert run(["eval", str(FILE), "--context", "300"], tmp_path, environ).returncode == 2
 
 
 def run(arguments: list[str], folder: Path, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -76,6 +76,21 @@ def test_the_memory_finds_most_of_a_small_conversation(result: dict[str, Any]) -
     assert result["budgets"]["120"]["all"] >= 70.0
 
 
+def test_a_sample_of_the_questions_is_drawn_by_its_seed(result: dict[str, Any]) -> None:
+    def asked(questions: int, seed: int) -> list[str]:
+        drawn = evaluate(
+            FILE, settings=Settings(), budgets=[60], baselines=False, limit=1, questions=questions, seed=seed
+        )
+        assert drawn["sample"] == {"questions": questions, "seed": seed}
+        return [question["text"] for question in drawn["questions"]]
+
+    first = asked(3, 1)
+    assert len(first) == 3
+    assert set(first) <= {question["text"] for question in result["questions"]}
+    assert first == asked(3, 1) != asked(3, 2)
+    assert "sample" not in result
+
+
 def test_baselines_are_measured_on_the_same_questions(result: dict[str, Any]) -> None:
     assert set(result["baselines"]) == {"recency", "bm25", "bm25_same_budget", "dense"}
     for rival in result["baselines"].values():
