@@ -14,6 +14,7 @@ import pytest
 from memgraph_server.errors import InvalidInput, SchemaMismatch, StoreUnavailable
 from memgraph_server.stores.neo4j_store import Neo4jStore, Target, schema
 from memgraph_server.stores.neo4j_store.connection import Query
+from memgraph_server.stores.port import AsOf
 from tests.services.neo4j_server import emptied
 from tests.stores.material import (
     DAY,
@@ -27,6 +28,7 @@ from tests.stores.material import (
     outcome,
     tell,
     turn,
+    vector,
 )
 
 FUTURE = Query("a migration to come", "CREATE (:Migration {name: '9999_later.cypher', checksum: 'x'})")
@@ -45,17 +47,18 @@ def store(neo4j_server: Target) -> Iterator[Neo4jStore]:
 
 
 def test_a_turn_with_several_facts_is_read_by_one_statement_and_written_by_one(store: Neo4jStore) -> None:
-    """With the transaction's begin and commit, four round trips."""
+    """With the transaction's begin and commit, four round trips; also for a new relation of two who are known."""
     for number in range(3):
         store.append_turns("n", [turn(f"t{number}")], job_id=f"j{number}", now=NOW)
         said = [claim("Ann", relation, f"x{number}", NOW + number) for relation in ("lives_in", "likes", "knows")]
+        said.append(claim("Ann", f"met_{number}", "Bob", NOW + number))
         sent: list[str] = []
         store.connection.watch = lambda query, _, sent=sent: sent.append(query.name)  # type: ignore[misc]
         told = outcome(f"t{number}", *said, mentions=(("Bob", "person"),))
         assert store.apply_outcome("n", told, lease=None, now=NOW + number)
         store.connection.watch = None
         assert len(sent) == 2, sent
-    assert len(believed(store, "n", "Ann")) == 9
+    assert len(believed(store, "n", "Ann")) == 12
 
 
 def test_many_writers_of_one_key_lose_no_update(store: Neo4jStore) -> None:
@@ -264,6 +267,29 @@ store.close()
     assert sorted(out.strip() for out, _ in answers) == sorted(["[]", "[]", str([last])]), answers
     applied = store.connection.reading(schema.applied_migrations)
     assert applied == {each.name: each.checksum for each in schema.neo4j_migrations()}
+
+
+def test_vectors_that_lie_in_two_indexes_are_moved_into_one(store: Neo4jStore) -> None:
+    """From the schema of 0004 to the present one, with turns and facts there."""
+    for number in range(6):
+        store.append_turns("n", [turn(f"t{number}")], job_id=f"j{number}", now=NOW)
+        store.apply_outcome("n", outcome(f"t{number}", claim("Ann", "likes", f"x{number}")), lease=None, now=NOW)
+    before = _nearest(store)
+    assert (len(before[0]), len(before[1])) == (6, 6)
+    vectors, later = schema.neo4j_migrations()[3], [each.name for each in schema.neo4j_migrations()[4:]]
+    forget = Query("forget later migrations", "MATCH (m:Migration) WHERE m.name >= $name DELETE m")
+    store.connection.writing(lambda ask: ask(forget, name=later[0]))
+    for text in ("DROP INDEX embedding", *schema.statements(vectors.text)):
+        store.connection.outside(lambda session, text=text: session.run(f"CYPHER 25 {text}").consume())  # type: ignore[misc]
+    assert store.migrate() == later
+    assert _nearest(store) == before
+    indexes = Query("vector indexes", "SHOW VECTOR INDEXES YIELD name RETURN name")
+    assert store.connection.reading(lambda ask: ask(indexes)) == [["embedding"]]
+
+
+def _nearest(store: Neo4jStore) -> tuple[list[tuple[int, float]], list[tuple[str, float]]]:
+    facts = store.search_facts("n", vector("Ann likes x3"), as_of=AsOf(), minimum_confidence=0.0, limit=9)
+    return store.nearest_turns("n", vector("t3"), 9), [(one.fact.id, one.similarity) for one in facts]
 
 
 def test_a_server_that_is_not_there_is_unavailable(neo4j_server: Target) -> None:

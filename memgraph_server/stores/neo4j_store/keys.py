@@ -107,6 +107,8 @@ class Keys:
     numbers: dict[str, int] = field(default_factory=dict)
     #: Number, and whether it has a vector (None: not known).
     triples: dict[tuple[int, str, int], tuple[int, bool | None]] = field(default_factory=dict)
+    #: Looked for under the lock, and not there.
+    absent: set[tuple[int, str, int]] = field(default_factory=set)
     _new: set[int] = field(default_factory=set)
     _keys: dict[tuple[int, str], _Key] = field(default_factory=dict)
 
@@ -129,7 +131,8 @@ class Keys:
     ) -> tuple[int, bool | None] | None:
         """Number and whether it is embedded; None where there is none. `with_vector`: the latter must be known."""
         known = self.triples.get(ends)
-        if self._new & {ends[0], ends[2]} or (known is not None and not (with_vector and known[1] is None)):
+        settled = known is not None and not (with_vector and known[1] is None)
+        if settled or self._new & {ends[0], ends[2]} or (known is None and ends in self.absent):
             return known
         self.find_triples(ask, namespace, [ends])
         return self.triples.get(ends)

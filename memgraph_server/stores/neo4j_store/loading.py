@@ -135,7 +135,19 @@ def load(
     row = ask.one(LOAD, **values)
     if row is None:
         raise being_loaded(namespace)
-    return _loaded(namespace, keys, row)
+    loaded = _loaded(namespace, keys, row)
+    loaded.keys.absent |= _ends(loaded, keys, wanted) - loaded.keys.triples.keys()
+    return loaded
+
+
+def _ends(loaded: Loaded, keys: dict[str, str], wanted: Sequence[dict[str, Any]]) -> set[tuple[int, str, int]]:
+    """Triples that were looked for: those between entities that are there."""
+    stands = {key: loaded.names[name].stands for key, name in keys.items() if name in loaded.names}
+    return {
+        (stands[row["head"]], row["relation"], stands[row["tail"]])
+        for row in wanted
+        if row["head"] in stands and row["tail"] in stands
+    }
 
 
 def _keys(proposal: Proposal, relations: RelationTable) -> Iterable[dict[str, Any]]:
