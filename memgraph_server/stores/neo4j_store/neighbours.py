@@ -5,8 +5,9 @@ namespace and by the hub itself (turns are in it too, and have no head); where f
 fourfold until it has enough or has seen all. The latest few of a hub are always looked at, so that triples without a
 vector are found. Relationships of the hub are never walked: FACTs are read through their index.
 
-However many entities a step asks about, one statement finds the candidates of all of them, and one more reads the facts
-of the most similar, each with who supports it. A fact costs far more to read than a vector to compare.
+However many entities a step asks about, one statement finds the candidates of all of them, with the facts of those that
+have few, and one more reads the facts of the most similar of the others, each with who supports it. A fact costs far
+more to read than a vector to compare.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from memgraph_server.memory.facts import Intent
 from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
-from memgraph_server.stores.neo4j_store.entities import NEVER, STANDS_NOW, STOOD_THEN
+from memgraph_server.stores.neo4j_store.entities import STANDS_NOW, STOOD_THEN
 from memgraph_server.stores.neo4j_store.facts import COLUMNS, HOLDING, NOW, SUPPORTS, THEN, clocks, fact
 from memgraph_server.stores.neo4j_store.vectors import similarities
 from memgraph_server.stores.port import AsOf, Floats, Neighbour
@@ -88,7 +89,14 @@ HUBS = Query(
 )
 
 
-def _candidates(name: str, stands: str) -> Query:
+_OF_TRIPLE = "MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)"
+_SUPPORTED = f"""
+        WITH place, h, f, t, coalesce($known_at, $never - 1) AS seen
+        {SUPPORTS}
+        RETURN collect([{COLUMNS}, supports, place])"""
+
+
+def _candidates(name: str, stands: str, held: str) -> Query:
     return Query(
         name,
         f"""
@@ -98,28 +106,32 @@ def _candidates(name: str, stands: str) -> Query:
         CALL (entity) {{{_latest("$most + 1")}}}
         WITH place, entity, numbers, size(numbers) > $most AS large
         CALL (numbers, large) {{
-            UNWIND CASE WHEN large THEN numbers[..$latest] ELSE numbers END AS number
+            UNWIND CASE WHEN large THEN numbers[..$recent] ELSE numbers END AS number
             MATCH (r:Triple) USING INDEX r:Triple(namespace, number)
             WHERE r.namespace = $namespace AND r.number = number
             RETURN collect([number, {_POOLED}]) AS known
         }}
-        WITH place, entity, known, large, large AND $vector IS NOT NULL AS hub
+        CALL (place, numbers) {{
+            UNWIND CASE WHEN size(numbers) <= $portion THEN numbers ELSE [] END AS triple
+            CALL (triple) {{
+                {_OF_TRIPLE}
+                WHERE f.namespace = $namespace AND f.triple = triple AND {held} AND {HOLDING} AND {_INTENDED}
+                RETURN h, f, t
+            }}
+            {_SUPPORTED} AS facts
+        }}
+        WITH place, entity, known, large, large AND $vector IS NOT NULL AS hub, size(numbers) <= $portion AS read, facts
         {_HUBS}
-        RETURN place, entity, large, known, near""",
+        RETURN place, entity, large, known, near, read, facts""",
     )
 
 
-CANDIDATES_NOW = _candidates("triples of entities that could be near, as they stand now", STANDS_NOW)
-CANDIDATES_THEN = _candidates("triples of entities that could be near, as they stood then", STOOD_THEN)
+CANDIDATES_NOW = _candidates("triples of entities that could be near, as they stand now", STANDS_NOW, NOW)
+CANDIDATES_THEN = _candidates("triples of entities that could be near, as they stood then", STOOD_THEN, THEN)
 LATEST_TRIPLES = Query(
     "the latest triples of an entity, at either end",
     f"UNWIND [$entity] AS entity CALL (entity) {{{_latest('$limit')}}} UNWIND numbers AS number RETURN number",
 )
-
-_SUPPORTED = f"""
-        WITH place, h, f, t, coalesce($known_at, $never - 1) AS seen
-        {SUPPORTS}
-        RETURN collect([{COLUMNS}, supports, place])"""
 
 
 def _facts(name: str, held: str) -> Query:
@@ -129,7 +141,7 @@ def _facts(name: str, held: str) -> Query:
         UNWIND $wanted AS each
         WITH each[0] AS place, each[1] AS triple
         CALL (triple) {{
-            MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)
+            {_OF_TRIPLE}
             WHERE f.namespace = $namespace AND f.triple = triple AND {held} AND {HOLDING} AND {_INTENDED}
             RETURN h, f, t
         }}
@@ -179,7 +191,7 @@ def _to_tail(held: str) -> str:
                 WITH r, valid_at ORDER BY {ordered("r", "namespace, tail, relation, number", falling=True)} LIMIT $most
                 WITH r.number AS triple, valid_at
                 CALL (triple, valid_at) {{
-                    MATCH (h)-[f:FACT]->(t) USING INDEX f:FACT(namespace, triple, current, valid_from)
+                    {_OF_TRIPLE}
                     WHERE f.namespace = $namespace AND f.triple = triple AND {held} AND {_HOLDING}
                     RETURN h, f, t
                 }}"""
@@ -248,8 +260,8 @@ class Search:
         """Of each entity, by id, in this order."""
         query = self.space.usable(vector)
         places = {index: _Place(None) for index in range(len(entities))}
-        values = self._vectors(query, candidates_for(limit)) | {"most": SMALL, "latest": LATEST}
-        values |= {"known_at": self.as_of.known_at, "never": NEVER, "entities": list(entities)}
+        values = self._values() | self._vectors(query, candidates_for(limit)) | {"most": SMALL, "recent": LATEST}
+        values |= {"latest": TURNS, "portion": min(max(limit, PORTION), SMALL), "entities": list(entities)}
         asked = CANDIDATES_NOW if self.as_of.known_at is None else CANDIDATES_THEN
         for index, *found in self.ask(asked, **values) if entities and limit else ():
             places[index] = self._place(found, query, values["limit"], limit)
@@ -258,11 +270,13 @@ class Search:
 
     def _place(self, found: Row, query: Floats | None, wanted: int, limit: int) -> _Place:
         """A row of CANDIDATES."""
-        entity, large, known, near = found
+        entity, large, known, near, read, facts = found
         if large and query is None:
             known = [[number, None] for number in self._latest(entity, max(limit, SMALL))]
         place = _Place(entity, wanted=wanted if len(near) >= wanted else 0)
         place.found(self._compared(query, [*near, *known]))
+        if read:  # all of them, as `portion` would have it at first
+            place.rows, place.unread = facts, []
         return place
 
     def anywhere(self, vector: Floats, limit: int) -> list[Neighbour]:
