@@ -174,6 +174,7 @@ def test_redis_stopped_for_thirty_seconds(stage: Stage) -> None:
         began = time.monotonic()
         sender.allowed = len(stage.sent)
         until(lambda: sender.acknowledged == len(stage.sent), OUTAGE_SECONDS)
+        until(lambda: stage.client.get("/readyz").json()["broker"] == "unreachable")  # it remembers for 5 s
         document = stage.client.get("/readyz").json()
         assert (document["broker"], document["store"], document["ready"]) == ("unreachable", "ok", False)
         time.sleep(max(0.0, OUTAGE_SECONDS - (time.monotonic() - began)))
