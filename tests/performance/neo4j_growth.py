@@ -3,7 +3,8 @@
     python -m tests.performance neo4j_growth [--facts 10000 300000] [--samples 100] [--workers 8] [--json OUT]
 
 Needs a Neo4j for tests (tests/services/neo4j start) and its data is deleted. One person holds half of the facts.
-1. applying one fact to anybody and to that person, and a question, at each size; statements a turn;
+1. applying one fact to anybody and to that person, and a question: at each size as it is reached, and once more in
+   all of them in turn, so that another load of the machine falls on all alike; statements a turn;
 2. turns a second with a scripted extractor that takes 200 ms a turn, by one worker process and by several.
 """
 
@@ -15,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,12 +47,21 @@ SESSIONS, TURNS_EACH = 24, 4
 
 @dataclass(frozen=True, slots=True)
 class AtSize:
-    """Medians in milliseconds, and statements of one turn."""
+    """Medians in milliseconds."""
 
     anybody: float
     hub: float
     asked: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reached(AtSize):
+    """Measured when a size was reached; statements of one turn."""
+
     statements: float
+
+
+Act = Callable[[int], None]
 
 
 def main() -> None:
@@ -68,12 +78,13 @@ def main() -> None:
     emptied(store)
     one, several = (workers_speed(url, store, count) for count in (1, options.workers))
     print(f"{one:.1f} turns a second by one worker, {several:.1f} by {options.workers}", flush=True)
-    sizes = growth(url, store, sorted(options.facts), options.samples)
+    sizes, in_turn = growth(url, store, sorted(options.facts), options.samples)
     store.close()
     rows = [
         Figure("turns a second, one worker", one),
         Figure(f"turns a second, {options.workers} workers against one", several / one, "×", SCALE, at_least=True),
         *growth_figures(sizes),
+        *in_turn_figures(in_turn),
     ]
     present("Neo4j as it grows", rows, options.json, samples=options.samples)
 
@@ -87,21 +98,28 @@ def open_store(url: str) -> Neo4jStore:
 # -- 1: growth
 
 
-def growth(url: str, store: Neo4jStore, sizes: list[int], samples: int) -> dict[int, AtSize]:
+def growth(url: str, store: Neo4jStore, sizes: list[int], samples: int) -> tuple[dict[int, Reached], dict[int, AtSize]]:
+    """At each size when it was reached, and in all of them in turn."""
     services = wiring.services(Settings(store=url, neo4j_password=PASSWORD, embedder="hashed", extractor="patterns"))
     vectors = synthetic.HashedVectors(HashedEmbedder())
-    found, there = {}, 0
+    found: dict[int, Reached] = {}
+    there = 0
     try:
         for size in sizes:
             began = time.perf_counter()
             fill(store, vectors, there, size)
             there = size
             print(f"{size:,} facts after {time.perf_counter() - began:.0f} s", flush=True)
-            found[size] = at_size(services, store, vectors, size, samples)
+            acts = acts_at(services, store, vectors, size, samples)
+            spent = [medians([act], samples)[0] for act in acts]
+            found[size] = Reached(*spent, statements_of_a_turn(store, vectors, f"speed-{size}", samples))
             print(found[size], flush=True)
+        all_acts = [acts_at(services, store, vectors, size, samples) for size in sizes]
+        by_act = [medians(of_sizes, samples) for of_sizes in zip(*all_acts, strict=True)]
+        in_turn = {size: AtSize(*spent) for size, spent in zip(sizes, zip(*by_act, strict=True), strict=True)}
     finally:
         services.close()
-    return found
+    return found, in_turn
 
 
 def fill(store: Neo4jStore, vectors: synthetic.HashedVectors, start: int, stop: int) -> None:
@@ -119,12 +137,13 @@ def fill(store: Neo4jStore, vectors: synthetic.HashedVectors, start: int, stop: 
         made.close()
 
 
-def at_size(
+def acts_at(
     services: wiring.Services, store: Neo4jStore, vectors: synthetic.HashedVectors, size: int, samples: int
-) -> AtSize:
+) -> tuple[Act, Act, Act]:
+    """What is measured at a size, by AtSize's members: anybody's fact, the hub's, a question."""
     namespace, mark = f"speed-{size}", time.time_ns()
 
-    def applied(head: str) -> Callable[[int], None]:
+    def applied(head: str) -> Act:
         def apply(index: int) -> None:
             now = wiring.clock()
             said = Proposal(head.format(index // 10), f"noticed_{index // 10}", f"new {mark} {index}", now, now)
@@ -139,22 +158,18 @@ def at_size(
         question = Question(text=questions[index], now=wiring.clock(), token_budget=2048)
         ask(services, namespace, question)
 
-    return AtSize(
-        median_ms(applied(f"somebody {mark} {{}}"), samples),
-        median_ms(applied(synthetic.HUB), samples),
-        median_ms(asked, samples),
-        statements_of_a_turn(store, vectors, namespace, samples),
-    )
+    return applied(f"somebody {mark} {{}}"), applied(synthetic.HUB), asked
 
 
-def median_ms(act: Callable[[int], None], times: int) -> float:
-    """The first tenth warms up."""
-    spent = []
+def medians(acts: Sequence[Act], times: int) -> list[float]:
+    """Milliseconds of each, done in turn. The first tenth warms up."""
+    spent: list[list[float]] = [[] for _ in acts]
     for index in range(times):
-        began = time.perf_counter()
-        act(index)
-        spent.append(1000 * (time.perf_counter() - began))
-    return statistics.median(spent[times // 10 :])
+        for act, own in zip(acts, spent, strict=True):
+            began = time.perf_counter()
+            act(index)
+            own.append(1000 * (time.perf_counter() - began))
+    return [statistics.median(own[times // 10 :]) for own in spent]
 
 
 def statements_of_a_turn(store: Neo4jStore, vectors: synthetic.HashedVectors, namespace: str, samples: int) -> float:
@@ -173,7 +188,7 @@ def statements_of_a_turn(store: Neo4jStore, vectors: synthetic.HashedVectors, na
     return len(sent) / samples
 
 
-def growth_figures(sizes: dict[int, AtSize]) -> list[Figure]:
+def growth_figures(sizes: dict[int, Reached]) -> list[Figure]:
     first, rows = next(iter(sizes.values())), []
     for size, cost in sizes.items():
         bars = (APPLY, ASK) if cost is not first else (None, None)
@@ -185,6 +200,17 @@ def growth_figures(sizes: dict[int, AtSize]) -> list[Figure]:
             Figure(f"a question at {size:,}", cost.asked, "ms"),
             Figure("  against the smallest", cost.asked / first.asked, "×", bars[1]),
             Figure(f"round trips to apply a turn at {size:,}", cost.statements, bar=ROUND_TRIPS),
+        ]
+    return rows
+
+
+def in_turn_figures(sizes: dict[int, AtSize]) -> list[Figure]:
+    first, rows = next(iter(sizes.values())), []
+    for size, cost in list(sizes.items())[1:]:
+        rows += [
+            Figure(f"in turn: one more fact of anybody at {size:,}", cost.anybody / first.anybody, "×", APPLY),
+            Figure(f"in turn: one more fact of the hub at {size:,}", cost.hub / first.hub, "×", APPLY),
+            Figure(f"in turn: a question at {size:,}", cost.asked / first.asked, "×", ASK),
         ]
     return rows
 
