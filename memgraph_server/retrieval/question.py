@@ -76,6 +76,8 @@ FIRST_INSTANT: Instant = -62_135_596_800_000_000
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 #: What stands between the names of a pair.
 _JOINED = re.compile(r"(?:['’]s)?\s*(?:,|&|\+|/|\band\b|\bor\b)\s*(?:\band\b|\bor\b)?\s*", re.IGNORECASE)
+#: What stands before the one who acts, where another is named before.
+_AGENT = re.compile(r"\b(?:by|from)\s+\Z", re.IGNORECASE)
 #: Speakers named by role: words of ordinary language, never taken out of a question.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", ""})
 
@@ -200,6 +202,7 @@ def _named(speaker: str, text: str) -> tuple[int, int] | None:
 
 
 def _subject(text: str, spans: Sequence[tuple[int, int]], asked: Sequence[str], kind: Kind) -> str | None:
+    """Who is named first acts, unless the second is the agent of a passive or the giver: "received from Bob"."""
     if len(asked) < 2 or kind is Kind.COMPARISON or _JOINED.fullmatch(text[spans[0][1] : spans[1][0]]):
         return None
-    return asked[0]
+    return asked[1] if _AGENT.search(text, 0, spans[1][0]) else asked[0]
