@@ -74,10 +74,12 @@ class Reading:
 #: Before any time that a fact can have (year 1).
 FIRST_INSTANT: Instant = -62_135_596_800_000_000
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
-#: What stands between the names of a pair.
-_JOINED = re.compile(r"(?:['’]s)?\s*(?:,|&|\+|/|\band\b|\bor\b)\s*(?:\band\b|\bor\b)?\s*", re.IGNORECASE)
+#: What stands between the names of a pair, its words one space apart: a long run of white space that the pattern could
+#: split in several ways would be tried in all of them.
+_JOINED = re.compile(r"(?:['’]s)? ?(?:,|&|\+|/|\band\b|\bor\b) ?(?:and|or)?", re.IGNORECASE)
 #: What stands before the one who acts, where another is named before.
 _AGENT = re.compile(r"\b(?:by|from)\s+\Z", re.IGNORECASE)
+_DOTS = {ord("ı"): "i", 0x307: None}
 #: Speakers named by role: words of ordinary language, never taken out of a question.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", ""})
 
@@ -85,8 +87,8 @@ _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot",
 def read(question: Question, speakers: Sequence[str], period: Interval | None = None) -> Reading:
     """The reading of a question, given the names of those who speak in this memory and the time its words state."""
     text = question.text
-    places = {speaker: place for speaker in speakers if (place := _named(speaker, text)) is not None}
-    asked = tuple(sorted(places, key=lambda speaker: places[speaker]))
+    places = _places(text, speakers)
+    asked = tuple(places)
     bare = without_names(text, speakers)
     intent = intent_of(text)
     kind = next((kind for kind, cue in cues.KINDS if cue.search(text)), Kind.OPEN)
@@ -97,7 +99,7 @@ def read(question: Question, speakers: Sequence[str], period: Interval | None = 
         kind=kind,
         intent=intent,
         asked=asked,
-        subject=_subject(text, [places[speaker] for speaker in asked], asked, kind),
+        subject=_subject(text, places, kind),
         first_person=bool(cues.FIRST_PERSON.search(text)),
         names=candidate_names(text),
         reference_time=_reference_time(question, period),
@@ -178,11 +180,10 @@ def candidate_names(text: str) -> tuple[str, ...]:
 
 def without_names(text: str, speakers: Sequence[str]) -> str:
     """The text without participants' names and their parts; the text itself where nothing else is left."""
-    parts = {part for speaker in speakers for part in name_parts(speaker)}
-    if not parts:
+    names = _names_of(speakers)
+    if not names:
         return text
-    longest_first = sorted(map(re.escape, parts), key=lambda part: (-len(part), part))
-    bare = re.sub(rf"(?<!\w)(?:{'|'.join(longest_first)})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)
+    bare = re.sub(rf"(?<!\w)(?:{names})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)
     bare = " ".join(bare.split())
     return bare if content_terms(bare) else text
 
@@ -195,14 +196,38 @@ def name_parts(speaker: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((speaker, *words)))
 
 
-def _named(speaker: str, text: str) -> tuple[int, int] | None:
-    """Where the name, or the first of its parts, begins and ends."""
-    found = (re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text, re.IGNORECASE) for part in name_parts(speaker))
-    return min((match.span() for match in found if match), default=None)
+def _names_of(speakers: Sequence[str]) -> str:
+    """A pattern of their names and the parts of these, the longest first; empty where they have none."""
+    parts = {part for speaker in speakers for part in name_parts(speaker)}
+    return "|".join(map(re.escape, sorted(parts, key=lambda part: (-len(part), part))))
 
 
-def _subject(text: str, spans: Sequence[tuple[int, int]], asked: Sequence[str], kind: Kind) -> str | None:
+def _places(text: str, speakers: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Where each who is named begins and ends first, in the order of the text. A name is read as long as it can be:
+    "Ann Smith" names neither another Ann nor another Smith, while "Smith" alone names them all, at one place."""
+    bearers: dict[str, list[str]] = {}
+    for speaker in speakers:
+        for part in dict.fromkeys(map(_folded, name_parts(speaker))):
+            bearers.setdefault(part, []).append(speaker)
+    places: dict[str, tuple[int, int]] = {}
+    names = _names_of(speakers)
+    for match in re.finditer(rf"(?<!\w)(?:{names})(?!\w)", text, re.IGNORECASE) if names else ():
+        for speaker in bearers.get(_folded(match[0]), ()):
+            places.setdefault(speaker, match.span())
+    return places
+
+
+def _folded(name: str) -> str:
+    """Equal where a search that ignores case takes names as equal: it tells no i, İ and ı apart."""
+    return name.casefold().translate(_DOTS)
+
+
+def _subject(text: str, places: Mapping[str, tuple[int, int]], kind: Kind) -> str | None:
     """Who is named first acts, unless the second is the agent of a passive or the giver: "received from Bob"."""
-    if len(asked) < 2 or kind is Kind.COMPARISON or _JOINED.fullmatch(text[spans[0][1] : spans[1][0]]):
+    if len(places) < 2 or kind is Kind.COMPARISON:
         return None
-    return asked[1] if _AGENT.search(text, 0, spans[1][0]) else asked[0]
+    first, second = list(places)[:2]
+    (_, end), (start, _) = places[first], places[second]
+    if start < end or _JOINED.fullmatch(" ".join(text[end:start].split())):  # one name of two bearers, or a pair
+        return None
+    return second if _AGENT.search(text, end, start) else first

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,6 +149,29 @@ def test_participants_names_leave_what_is_matched(text: str, bare: str) -> None:
 )
 def test_of_two_who_are_named_one_acts_unless_they_stand_as_a_pair(text: str, subject: str | None) -> None:
     assert read(asked(text), SPEAKERS).subject == subject
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "subject"),
+    [
+        ("What did Ann Smith say?", ("Ann Smith",), None),
+        ("What did Bob Smith get from Ann Smith?", ("Bob Smith", "Ann Smith"), "Ann Smith"),
+        ("What did Ann Smith tell Ann?", ("Ann Smith", "Ann"), "Ann Smith"),
+        ("What did Smith buy?", ("Bob Smith", "Ann Smith"), None),  # nobody knows which, whoever spoke first
+        ("What did SMITH tell İpek?", ("Bob Smith", "Ann Smith", "İpek"), None),
+        ("What did ipek tell Straße?", ("İpek", "Straße"), "İpek"),
+    ],
+)
+def test_names_are_read_as_long_as_they_can_be(text: str, named: tuple[str, ...], subject: str | None) -> None:
+    reading = read(asked(text), ["Ann", "Bob Smith", "Ann Smith", "İpek", "Straße"])
+    assert (reading.asked, reading.subject) == (named, subject)
+
+
+@pytest.mark.parametrize("between", [f",{' ' * 32_000}x ", f"{' ' * 16_000},{' ' * 16_000}x ", f" and{' ' * 32_000}x "])
+def test_what_stands_between_two_names_is_read_in_time_of_its_length(between: str) -> None:
+    began = time.process_time()
+    assert read(asked(f"Ann{between}Bob"), ["Ann", "Bob"]).subject == "Ann"
+    assert time.process_time() - began < 1
 
 
 def test_who_is_asked_about_is_told_apart_from_what_is_asked() -> None:
