@@ -22,9 +22,9 @@ from memgraph_server.stores.about import Around, Between
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
 from memgraph_server.stores.neo4j_store.entities import STANDS_NOW, STOOD_THEN
 from memgraph_server.stores.neo4j_store.facts import COLUMNS, HOLDING, NOW, SUPPORTS, THEN, clocks, fact
-from memgraph_server.stores.neo4j_store.vectors import similarities
+from memgraph_server.stores.neo4j_store.vectors import candidates_for, similarities
 from memgraph_server.stores.port import AsOf, Floats, Neighbour
-from memgraph_server.stores.quantized import Space, candidates_for
+from memgraph_server.stores.quantized import Space
 
 #: Up to so many triples at each end, an entity is read whole.
 SMALL = 256

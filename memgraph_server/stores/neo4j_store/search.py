@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements
-from memgraph_server.stores.neo4j_store.vectors import similarities
+from memgraph_server.stores.neo4j_store.vectors import candidates_for, similarities
 from memgraph_server.stores.port import CardVectors, CorpusSize, Floats, Posting, TurnCard
-from memgraph_server.stores.quantized import Space, candidates_for, restored
+from memgraph_server.stores.quantized import Space, restored
 
 #: A term in more turns than this says nothing about one of them; its postings are not read.
 CEILING = 50_000

@@ -1,8 +1,8 @@
 """Vectors as they are kept: whole, for Neo4j's own index, and quantized, for the cosines that a search answers with.
 
-The index finds candidates; what it calls their score depends on its own quantization, and a hit that carried its whole
-embedding would take three times as long. So hits carry one byte a dimension, as in the embedded store, and cosines are
-computed from these here: both stores give the same numbers for the same vectors.
+The index finds candidates by whole vectors; a hit that carried its whole embedding would take three times as long. So
+hits carry one byte a dimension, as in the embedded store, and cosines are computed from these here: both stores give
+the same numbers for the same vectors.
 
 Only vectors of the store's present embedder are searched: `embedder` is a filter inside the index, and "" stands for
 none. A vector that is not finite, all zero or of another dimension is stored as none.
@@ -14,6 +14,12 @@ import numpy as np
 
 from memgraph_server.stores.port import Floats, TurnVectors
 from memgraph_server.stores.quantized import Space, cosines, quantized, tokens_of
+
+
+def candidates_for(limit: int) -> int:
+    """How many to take of the index: a few more than are wanted, since what hits carry is rounded, and facts of some
+    may be filtered. Each more costs time in every segment of the index, of 25,000 vectors each."""
+    return limit + 50
 
 
 def embedding(space: Space, vector: Floats | None) -> dict[str, object] | None:
