@@ -313,17 +313,27 @@ def vectors_of(encoding: Encoding) -> TurnVectors:
 
 
 def embed_again(reader: Reader, stale: Sequence[tuple[str, str, str]], replace: Callable[..., None]) -> int:
-    """Vectors of turns and triples that another model, or none, has embedded; how many were done."""
+    """Vectors of turns and triples that another model, or none, has embedded; how many were done. What the model finds
+    no word in (invisible characters) has no direction to be searched by, and stays without."""
     by_namespace: dict[str, dict[str, list[str]]] = {}
     for namespace, kind, item in stale:
         by_namespace.setdefault(namespace, {"turn": [], "triple": []})[kind].append(item)
+    done = 0
     for namespace, kinds in by_namespace.items():
         turns = reader.store.turns(namespace, kinds["turn"])
         said = [_said(turn, reader.store.previous_turns(namespace, turn.id, 1)) for turn in turns]
         encodings = reader.embedder.encode([*said, *kinds["triple"]])
         of_turns: Mapping[str, TurnVectors] = {
-            turn.id: vectors_of(encoding) for turn, encoding in zip(turns, encodings, strict=False)
+            turn.id: vectors_of(encoding)
+            for turn, encoding in zip(turns, encodings[: len(turns)], strict=True)
+            if encoding.pooled.any()
         }
-        of_triples = dict(zip(kinds["triple"], (one.pooled for one in encodings[len(turns) :]), strict=True))
-        replace(namespace, reader.embedder.name, of_turns, of_triples)
-    return len(stale)
+        of_triples = {
+            text: encoding.pooled
+            for text, encoding in zip(kinds["triple"], encodings[len(turns) :], strict=True)
+            if encoding.pooled.any()
+        }
+        if of_turns or of_triples:
+            replace(namespace, reader.embedder.name, of_turns, of_triples)
+        done += len(of_turns) + len(of_triples)
+    return done

@@ -272,6 +272,23 @@ def test_what_was_asserted_without_vectors_is_embedded_when_there_is_time(bench:
         time.sleep(0.01)
 
 
+def test_a_turn_without_a_word_neither_stops_the_worker_nor_keeps_others_from_being_embedded(bench: Bench) -> None:
+    from memgraph_server.actions.assert_facts import GivenAssertion, assert_facts
+
+    store, name = bench.services.store, bench.reader.embedder.name
+    bench.say("\u200b\u200d", "I live in Paris.", ids=("t0", "t1"))
+    bench.worker.start()
+    bench.until_read()
+    claims = [GivenAssertion(head="Ann", relation="likes", tail=f"dish {i}") for i in range(100)]
+    assert_facts(store, "ann", claims, canonical=bench.services.relations.canonical, embedder=None, now=wiring.clock())
+    bench.worker.embed_missing()
+    ends = time.monotonic() + 10
+    while (left := store.stale_vectors(name, 1000)) != [("ann", "turn", "t0")]:
+        assert time.monotonic() < ends, left
+        time.sleep(0.01)
+    assert (bench.worker.progress.trouble, bench.worker.progress.failures) == (None, 0)
+
+
 def test_system_and_tool_turns_are_kept_but_nothing_is_read_out_of_them(bench: Bench) -> None:
     given = [GivenTurn("I live in Paris.", "2024-05-08T12:00:00Z", role=role) for role in ("system", "tool", "user")]
     store_turns(bench.services.store, "ann", "s", given, now=wiring.clock(), new_id=wiring.new_id)
