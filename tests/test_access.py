@@ -92,3 +92,13 @@ def test_a_key_is_for_exactly_its_namespaces(namespace: str) -> None:
 def test_a_key_for_everywhere_is_for_every_namespace() -> None:
     _, key = access.new_key(["*"], Role.READER, "", "")
     access.permit(key, Role.READER, "anybody")
+
+
+def test_a_path_that_cannot_be_looked_at_lets_nobody_in(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    keys = KeyFile(tmp_path / "file" / "keys.json")  # its folder is a file
+    assert keys.exists()
+    assert keys.state() == "unreadable"
+    absent = KeyFile(tmp_path / "keys.json")
+    assert not absent.exists()
+    assert absent.state() == "none"
