@@ -14,9 +14,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from memgraph_server.actions.read_turns import Reader, Reading, embed_again, read_lease
+from memgraph_server.actions.read_turns import Reader, Reading, Stale, embed_again, read_lease
 from memgraph_server.errors import MemgraphServerError
 from memgraph_server.memory.interval import Instant
 from memgraph_server.stores.port import Lease, Operations
@@ -46,6 +46,8 @@ class Desk:
     name: str
     clock: Callable[[], Instant]
     pace: Pace = Pace()
+    #: Found by this process to have no vector: asked of the model once, and in nobody's way.
+    wordless: set[Stale] = field(default_factory=set)
 
     def lend(self, session: tuple[str, str] | None = None) -> Lease | None:
         """This session (namespace, id) or none; None: the one that has waited longest."""
@@ -99,8 +101,11 @@ class Desk:
         """Embed some turns and triples that have no vectors of this embedder (large imports, a changed model); whether
         there were any."""
         reader = self.reader()
-        stale = self.operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE)
-        return bool(stale) and embed_again(reader, stale, self.operations.replace_vectors) > 0
+        found = self.operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE + len(self.wordless))
+        stale = [each for each in found if each not in self.wordless]
+        without = embed_again(reader, stale, self.operations.replace_vectors) if stale else []
+        self.wordless.update(without)
+        return bool(stale)
 
 
 def trouble(error: Exception) -> str:

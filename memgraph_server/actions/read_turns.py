@@ -312,13 +312,17 @@ def vectors_of(encoding: Encoding) -> TurnVectors:
     return TurnVectors(pooled=encoding.pooled, tokens=encoding.tokens, pieces=encoding.pieces)
 
 
-def embed_again(reader: Reader, stale: Sequence[tuple[str, str, str]], replace: Callable[..., None]) -> int:
-    """Vectors of turns and triples that another model, or none, has embedded; how many were done. What the model finds
-    no word in (invisible characters) has no direction to be searched by, and stays without."""
+Stale = tuple[str, str, str]  # namespace, kind "turn" or "triple", id or text
+
+
+def embed_again(reader: Reader, stale: Sequence[Stale], replace: Callable[..., None]) -> list[Stale]:
+    """Vectors of turns and triples that another model, or none, has embedded. Gives those that stay without: what the
+    model finds no word in (invisible characters) has no direction to be searched by. Called by the workers, which are
+    in a package of their own (workers/reading.py)."""
     by_namespace: dict[str, dict[str, list[str]]] = {}
     for namespace, kind, item in stale:
         by_namespace.setdefault(namespace, {"turn": [], "triple": []})[kind].append(item)
-    done = 0
+    without: list[Stale] = []
     for namespace, kinds in by_namespace.items():
         turns = reader.store.turns(namespace, kinds["turn"])
         said = [_said(turn, reader.store.previous_turns(namespace, turn.id, 1)) for turn in turns]
@@ -335,5 +339,6 @@ def embed_again(reader: Reader, stale: Sequence[tuple[str, str, str]], replace: 
         }
         if of_turns or of_triples:
             replace(namespace, reader.embedder.name, of_turns, of_triples)
-        done += len(of_turns) + len(of_triples)
-    return done
+        without += [(namespace, "turn", each) for each in kinds["turn"] if each not in of_turns]
+        without += [(namespace, "triple", each) for each in kinds["triple"] if each not in of_triples]
+    return without
