@@ -60,12 +60,6 @@ def restored_all(stored: Sequence[bytes]) -> Floats:
     return values
 
 
-def candidates_for(limit: int) -> int:
-    """How many to take by bits so that the best `limit` by the vectors themselves are among them: the top 200 by bits
-    hold 99 % of the top 20 by cosine, and the more are wanted, the fewer are missed."""
-    return max(limit + 50, min(4 * limit, limit + 128))
-
-
 def cosines(query: Floats, stored: Sequence[bytes]) -> Floats:
     """Of a unit query to quantized vectors, which are unit as well: shape (n,).
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from memgraph_server.memory.facts import Intent
 from memgraph_server.stores.port import AsOf, Floats, Neighbour
-from memgraph_server.stores.quantized import Space, candidates_for, cosines
+from memgraph_server.stores.quantized import Space, cosines
 from memgraph_server.stores.sqlite import facts
-from memgraph_server.stores.sqlite.vectors import Indexes
+from memgraph_server.stores.sqlite.vectors import Indexes, candidates_for
 
 #: Up to so many triples at each end, an entity is read whole.
 SMALL = 256

@@ -10,8 +10,8 @@ from typing import overload
 import numpy as np
 
 from memgraph_server.stores.port import CardVectors, CorpusSize, Floats, TurnCard
-from memgraph_server.stores.quantized import Space, candidates_for, cosines, restored_all
-from memgraph_server.stores.sqlite.vectors import Indexes
+from memgraph_server.stores.quantized import Space, cosines, restored_all
+from memgraph_server.stores.sqlite.vectors import Indexes, candidates_for
 
 _CARD = """
     SELECT t.handle, t.id, s.id, t.position, t.role, t.speaker, t.at, t.recorded_at, t.length, t.characters,
