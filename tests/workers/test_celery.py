@@ -87,6 +87,21 @@ def tails(server: Running) -> list[str]:
     return [fact["tail"] for fact in server.namespace("ann").timeline("Ann")]
 
 
+def fill_the_queue(settings: Settings, monkeypatch: pytest.MonkeyPatch, *, sessions: int, queued: int) -> None:
+    """Hint at so many sessions, twice each; the queue then holds just `queued`."""
+    monkeypatch.setattr(hints, "COUNT_SECONDS", 0.0)
+    broker = wiring.broker(settings)
+    sender = Hints(broker)
+    assert broker.queued() == 0
+    for number in range(sessions):
+        sender.wake("ann", f"s{number}")
+        sender.wake("ann", f"s{number}")  # the same session: one hint
+    sender.start()
+    sender.stop(30)
+    assert broker.queued() == queued
+    broker.close()
+
+
 def test_a_hint_is_enough_and_readiness_knows_the_worker(tmp_path: Path, redis_server: RedisServer) -> None:
     settings = settings_of(tmp_path, redis_server)
     with serving(tmp_path, settings) as server:
@@ -146,17 +161,7 @@ def test_a_full_queue_gets_no_more_hints(
     tmp_path: Path, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hints, "MOST_QUEUED", 50)
-    monkeypatch.setattr(hints, "COUNT_SECONDS", 0.0)
-    broker = wiring.broker(settings_of(tmp_path, redis_server))
-    sender = Hints(broker)
-    assert broker.queued() == 0
-    for number in range(200):
-        sender.wake("ann", f"s{number}")
-        sender.wake("ann", f"s{number}")  # the same session: one hint
-    sender.start()
-    sender.stop(30)
-    assert broker.queued() == 50
-    broker.close()
+    fill_the_queue(settings_of(tmp_path, redis_server), monkeypatch, sessions=200, queued=50)
 
 
 def test_the_sweep_fills_the_queue_up_and_no_further(tmp_path: Path, redis_server: RedisServer) -> None:

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memgraph_server import wiring
 from memgraph_server.command_line.operating import examine
 from memgraph_server.workers import hints
-from memgraph_server.workers.hints import Hints
 from tests.services.rabbitmq_server import RabbitMqServer
 from tests.workers.ingesting import calls, check_turns, conversation, facts_of, finished
-from tests.workers.test_celery import process, say, serving, settings_of, tails, until
+from tests.workers.test_celery import fill_the_queue, process, say, serving, settings_of, tails, until
 from tests.workers.test_durability import QUICK, undisturbed
 
 
@@ -53,13 +51,4 @@ def test_a_full_queue_gets_no_more_hints_over_amqp(
     tmp_path: Path, rabbitmq_server: RabbitMqServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hints, "MOST_QUEUED", 20)
-    monkeypatch.setattr(hints, "COUNT_SECONDS", 0.0)
-    broker = wiring.broker(settings_of(tmp_path, rabbitmq_server))
-    sender = Hints(broker)
-    assert broker.queued() == 0
-    for number in range(50):
-        sender.wake("ann", f"s{number}")
-    sender.start()
-    sender.stop(30)
-    assert broker.queued() == 20
-    broker.close()
+    fill_the_queue(settings_of(tmp_path, rabbitmq_server), monkeypatch, sessions=50, queued=20)
