@@ -98,6 +98,15 @@ class KeyFile:
             return True
         return True
 
+    def open_to_others(self) -> bool:
+        """Whether the file's mode lets others than its owner and group read it, or the group change it; False where
+        there is none, or it cannot be looked at. A group may read it: that is how a container platform hands a secret
+        to a user without rights."""
+        try:
+            return bool(self.path.stat().st_mode & 0o027)
+        except OSError:
+            return False
+
     def state(self) -> str:
         """ "none" where access is not checked, "ok", or "unreadable", where nobody is let in."""
         try:

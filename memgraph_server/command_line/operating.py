@@ -130,15 +130,14 @@ def _language_model(services: Services) -> Iterator[Finding]:
 
 
 def _keys(chosen: Settings) -> Finding:
-    there = chosen.keys_path.exists()
-    # A group may read it: that is how a container platform hands a secret to a user without rights.
-    if there and chosen.keys_path.stat().st_mode & 0o027:
-        return Finding("API keys", False, f"{chosen.keys_path} can be read by others", f"chmod 600 {chosen.keys_path}")
-    if there:
-        keys = KeyFile(chosen.keys_path)
-        return _checked("API keys", lambda: f"{len(keys.keys())} in {chosen.keys_path}", "restore the key file")
-    found = f"none ({chosen.keys_path}); the server listens on loopback only"
-    return Finding("API keys", chosen.loopback, found, "" if chosen.loopback else "memgraph-server keys create")
+    keys = KeyFile(chosen.keys_path)
+    if not keys.exists():
+        found = f"none ({keys.path}); the server listens on loopback only"
+        return Finding("API keys", chosen.loopback, found, "" if chosen.loopback else "memgraph-server keys create")
+    if keys.open_to_others():
+        return Finding("API keys", False, f"{keys.path} can be read by others", f"chmod 600 {keys.path}")
+    advice = f"restore the key file {keys.path}, or let this user read it"
+    return _checked("API keys", lambda: f"{len(keys.keys())} in {keys.path}", advice)
 
 
 def _disk(file: Path) -> Finding:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from memgraph_server.access import KeyFile
 from memgraph_server.command_line.options import Store, log_as_set, settings_of
 from memgraph_server.errors import InvalidInput, StoreUnavailable
 from memgraph_server.settings import Settings, is_loopback
@@ -48,7 +49,7 @@ def run(settings: Settings) -> None:
 
 def check_access(settings: Settings) -> None:
     """Off loopback only with keys: whoever reaches the port could read and erase everything."""
-    if not is_loopback(settings.host) and not settings.keys_path.exists():
+    if not is_loopback(settings.host) and not KeyFile(settings.keys_path).exists():
         raise InvalidInput(
             f"{settings.host} can be reached from elsewhere, and there are no API keys in {settings.keys_path}; "
             "first run `memgraph-server keys create`",

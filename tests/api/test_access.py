@@ -115,3 +115,10 @@ def test_listening_elsewhere_without_keys_is_refused(tmp_path: Path) -> None:
     KeyFile(settings.keys_path).add(access.new_key(["ann"], Role.READER, "", "")[1])
     check_access(settings)
     check_access(Settings(store=f"sqlite:///{tmp_path}/y.db", host="localhost"))
+
+
+def test_listening_elsewhere_goes_by_whether_access_is_checked(tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/x.db", host="192.168.7.7")
+    settings.keys_path.symlink_to(settings.keys_path)  # cannot be looked at: every request will be refused
+    assert KeyFile(settings.keys_path).exists()
+    check_access(settings)

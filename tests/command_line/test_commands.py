@@ -281,6 +281,14 @@ def test_doctor_sees_a_folder_that_is_not_there_and_keys_that_others_may_read(tm
     assert "restore" in faults["API keys"]
 
 
+def test_doctor_tells_of_a_path_of_keys_that_cannot_be_looked_at(tmp_path: Path) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/x.db", embedder="hashed", extractor="patterns")
+    settings.keys_path.symlink_to(settings.keys_path)  # a loop: nobody can say whether keys are there
+    faults = {one.what: one for one in examine(settings) if not one.ok}
+    assert "cannot be read" in faults["API keys"].found
+    assert str(settings.keys_path) in faults["API keys"].advice
+
+
 def test_doctor_names_the_setting_that_holds_no_ranking(tmp_path: Path) -> None:
     settings = Settings(store=f"sqlite:///{tmp_path}/x.db", embedder="hashed", extractor="patterns", ranking="/none")
     faults = {one.what: one.advice for one in examine(settings) if not one.ok}
