@@ -45,7 +45,7 @@ def evaluate(
     questions: Annotated[
         int | None, typer.Option(help="evidence or answers: only so many questions, drawn at random", min=1)
     ] = None,
-    seed: Annotated[int, typer.Option(help="of that draw", min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(help="of that draw [default: 0]", min=0)] = None,
     facts: Annotated[
         bool, typer.Option("--facts", help="measure the facts themselves instead, for each extractor that is set")
     ] = False,
@@ -110,7 +110,7 @@ def evaluate(
             "--limit": limit is not None,
             "--sessions": sessions is not None,
             "--questions": questions is not None,
-            "--seed": seed != 0,
+            "--seed": seed is not None,
             "--context": context is not None,
         },
     )
@@ -121,7 +121,7 @@ def evaluate(
     if answers:
         named = tuple(dict.fromkeys([*(["grade-1"] if judge else []), *(judge_by or ())]))
         _answers(
-            file, budgets, named, json_path=json_path, keep=keep, limit=limit, questions=questions, seed=seed,
+            file, budgets, named, json_path=json_path, keep=keep, limit=limit, questions=questions, seed=seed or 0,
             context=context,
         )  # fmt: skip
         return
@@ -146,7 +146,7 @@ def evaluate(
 
     evaluate(
         file, settings=settings_of(), budgets=budgets or list(BUDGETS), json_path=json_path, plot_path=plot, keep=keep,
-        baselines=baselines, limit=limit, questions=questions, seed=seed, console=console(),
+        baselines=baselines, limit=limit, questions=questions, seed=seed or 0, console=console(),
     )  # fmt: skip
 
 
@@ -160,6 +160,8 @@ def _check(kinds: Mapping[str, bool], given: Mapping[str, bool]) -> None:
             goes_with = [kind or "plain eval" for kind, heeded in _HEEDED.items() if option in heeded]
             run = f"eval {chosen[0]}".rstrip()
             raise InvalidInput(f"{run} does not heed {option}; it goes with {', '.join(goes_with)}", field="eval")
+    if given["--seed"] and not given["--questions"]:
+        raise InvalidInput("--seed is of the draw of --questions: say --questions N too, or no --seed", field="eval")
 
 
 def _check_writable(option: str, path: Path | None) -> None:

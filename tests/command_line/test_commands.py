@@ -159,6 +159,8 @@ def test_keys_are_shown_once_listed_without_secrets_and_revoked(shell: Shell) ->
         (["eval", "a.json", "--passages", "--plot", "r.svg"], "it goes with plain eval"),
         (["eval", "a.json", "--context", "300"], "it goes with --answers"),
         (["eval", "a.json", "--facts", "--questions", "3"], "it goes with plain eval, --answers"),
+        (["eval", "a.json", "--seed", "0"], "--seed is of the draw of --questions: say --questions N too"),
+        (["eval", "a.json", "--answers", "--seed", "3"], "say --questions N too, or no --seed"),
         (["eval", "missing", "--passages"], "is no folder"),
         (["nonsense"], "No such command"),
     ],
