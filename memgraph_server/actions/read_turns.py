@@ -30,8 +30,8 @@ from memgraph_server.memory.proposals import triple_text
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.stores.port import CONTEXT, Applied, Cost, GraphStore, Lease, TurnOutcome, TurnVectors
 
-#: Turns parsed and embedded together, and their characters; small, so that the first facts are there soon, overlap
-#: begins early, and whoever stops the worker waits a moment only.
+#: Turns parsed and embedded together, and their characters, captions included; small, so that the first facts are
+#: there soon, overlap begins early, and whoever stops the worker waits a moment only.
 SLICE = 16
 SLICE_CHARACTERS = 8_000
 #: How often a wait for the models looks whether it is to stop.
@@ -245,7 +245,7 @@ def slices_of(turns: Sequence[TurnInContext]) -> Iterator[Sequence[TurnInContext
     """At most SLICE turns with at most SLICE_CHARACTERS, or one turn, at once."""
     start, size = 0, 0
     for index, turn in enumerate(turns):
-        length = len(turn.turn.text)
+        length = len(turn.turn.full_text())
         if index > start and (index - start == SLICE or size + length > SLICE_CHARACTERS):
             yield turns[start:index]
             start, size = index, 0

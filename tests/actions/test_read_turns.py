@@ -130,3 +130,10 @@ def test_a_slice_is_small_in_turns_and_in_characters() -> None:
     mixed = [*short[:2], long[0], short[2]]
     assert [len(part) for part in slices_of(mixed)] == [2, 2]
     assert list(slices_of([])) == []
+
+
+def test_captions_count_among_the_characters_of_a_slice() -> None:
+    captioned = [TurnInContext(replace(said(n), captions=("a dog",) * (SLICE_CHARACTERS // 20))) for n in range(4)]
+    for part in slices_of(captioned):
+        assert len(part) == 1 or sum(len(each.turn.full_text()) for each in part) <= SLICE_CHARACTERS
+    assert [len(part) for part in slices_of(captioned)] == [1, 1, 1, 1]
