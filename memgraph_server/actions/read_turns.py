@@ -107,7 +107,8 @@ def read_lease(
     try:
         if lease.lost and lease.turns:
             failure = Failure(lease.turn_ids[0], "the process that read it ended, or could not be reached", lost=True)
-            return _failed(reader, lease, failure, reading, clock)
+            _fail(reader, lease, failure, reading, clock)
+            return reading
         for outcome in _in_parts(reader, lease, stop):
             if stop() or not _apply(reader, lease, outcome, reading, clock):
                 break
@@ -115,7 +116,7 @@ def read_lease(
         reading.lost = True
     except reader.interrupts:
         turn_id = lease.turn_ids[min(reading.applied, len(lease.turn_ids) - 1)]
-        _fail(reader, lease.namespace, Failure(turn_id, "reading it took longer than the time limit"), clock())
+        _fail(reader, lease, Failure(turn_id, "reading it took longer than the time limit"), reading, clock)
         raise
     return reading
 
@@ -125,7 +126,7 @@ def _apply(
 ) -> bool:
     """Whether to go on with the next turn."""
     if isinstance(outcome, Failure):
-        _failed(reader, lease, outcome, reading, clock)
+        _fail(reader, lease, outcome, reading, clock)
         return False
     try:
         applied = reader.store.apply_outcome(lease.namespace, outcome, lease=lease.token, now=clock())
@@ -147,20 +148,16 @@ class Failure:
     lost: bool = False
 
 
-def _failed(reader: Reader, lease: Lease, failure: Failure, reading: Reading, clock: Callable[[], Instant]) -> Reading:
-    _fail(reader, lease.namespace, failure, clock())
-    reading.failed = failure.turn_id
-    return reading
-
-
-def _fail(reader: Reader, namespace: str, failure: Failure, now: Instant) -> None:
-    retries = reader.retries
-    tries = reader.store.turn_status(namespace, failure.turn_id).attempts + 1
+def _fail(reader: Reader, lease: Lease, failure: Failure, reading: Reading, clock: Callable[[], Instant]) -> None:
+    """One more failed try of a turn: it waits, or is dead."""
+    retries, store, now = reader.retries, reader.store, clock()
+    tries = store.turn_status(lease.namespace, failure.turn_id).attempts + 1
     final = retries.final(tries, lost=failure.lost)
     wait = retries.wait_lost(tries) if failure.lost else retries.wait(tries)
     retry_at = now + round(wait * 1_000_000)
     log.warning("turn failed, try %d, %s (%s)", tries, "dead" if final else "again later", failure.reason.split(":")[0])
-    reader.store.fail_turn(namespace, failure.turn_id, reason=failure.reason, final=final, retry_at=retry_at, now=now)
+    store.fail_turn(lease.namespace, failure.turn_id, reason=failure.reason, final=final, retry_at=retry_at, now=now)
+    reading.failed = failure.turn_id
 
 
 def reason(error: BaseException) -> str:
