@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from memgraph_server.actions.rank_turns import Ranked, TurnSearch, Words, look_up
+from memgraph_server.actions.rank_turns import Ranked, TurnSearch, Words, look_up, nearest
 from memgraph_server.actions.walk_graph import GraphWalk, Walked, step_of
 from memgraph_server.language.language_model.reading import Hints
 from memgraph_server.language.port import Embedder, Encoding
@@ -44,7 +44,9 @@ from memgraph_server.retrieval.fusion import Ranking
 from memgraph_server.retrieval.question import Anchor, Reading, anchors, read
 from memgraph_server.retrieval.repair import Repairs
 from memgraph_server.retrieval.wanted import RelationTable, below_a_class, wanted_relations, with_narrower
-from memgraph_server.stores.port import AsOf, Floats, GraphStore, Snapshots, TurnCard
+from memgraph_server.stores.port import AsOf, Floats, GraphStore, ReadsAhead, Snapshots, TurnCard
+
+_T = TypeVar("_T")
 
 #: Turns looked at to learn who speaks in a namespace.
 SPEAKERS_SEEN = 32
@@ -136,8 +138,10 @@ def find_evidence(
         reading = asking.read()
         encoding, whole = embedder.encode([reading.bare, question.text])
         embedded = clock()
+        coming_facts = _ahead(store, lambda: asking.stated_facts(reading, whole))
+        coming_turns = _ahead(store, lambda: nearest(store, namespace, encoding, question.token_budget))
         words = look_up(store, namespace, reading)
-        stated = asking.stated_facts(reading, whole)
+        stated = coming_facts()
         near = stated[:NEAREST_FACTS]
         walked = asking.walk(reading, encoding, words, near)
         walked_at = clock()
@@ -149,6 +153,7 @@ def find_evidence(
             words,
             ranking,
             encoding,
+            coming_turns(),
             question.token_budget,
             asker=question.speaker,
             known_at=question.known_at,
@@ -184,6 +189,11 @@ def find_evidence(
 def _one_snapshot(store: GraphStore, namespace: str, *, held: bool) -> AbstractContextManager[None]:
     """One question sees one state of the memory, where the store can and no language model is waited for meanwhile."""
     return store.snapshot(namespace) if held and isinstance(store, Snapshots) else nullcontext()
+
+
+def _ahead(store: GraphStore, read: Callable[[], _T]) -> Callable[[], _T]:
+    """The read, begun already where the store can do several at once. To be called once."""
+    return store.ahead(read) if isinstance(store, ReadsAhead) else read
 
 
 @dataclass(frozen=True, slots=True)

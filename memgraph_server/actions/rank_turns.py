@@ -57,9 +57,21 @@ def look_up(store: GraphStore, namespace: str, reading: Reading) -> Words:
     return Words(postings, size.turns, max(1.0, size.terms / max(1, size.turns)))
 
 
+def nearest(store: GraphStore, namespace: str, encoding: Encoding, budget: int) -> dict[int, float]:
+    """Cosines of the turns nearest to a question with this budget, by handle."""
+    narrow = _narrow(budget)
+    return dict(store.nearest_turns(namespace, encoding.pooled, narrow + narrow // 4))
+
+
+def _narrow(budget: int) -> int:
+    """How many cards are read with vectors: more where the budget has room for more turns."""
+    return min(max(NARROW, budget // TOKENS), MOST)
+
+
 @dataclass(frozen=True, slots=True)
 class TurnSearch:
-    """One question to the turns of one namespace. `known_at`: turns recorded later are unseen; `budget`: tokens."""
+    """One question to the turns of one namespace. `cosines`: of those nearest to it (`nearest`); `known_at`: turns
+    recorded later are unseen; `budget`: tokens."""
 
     store: GraphStore
     namespace: str
@@ -67,6 +79,7 @@ class TurnSearch:
     words: Words
     ranking: Ranking
     encoding: Encoding
+    cosines: Mapping[int, float]
     budget: int
     asker: str | None = None
     known_at: Instant | None = None
@@ -74,10 +87,9 @@ class TurnSearch:
     def ranked(self, graph: Mapping[str, float], facts: Mapping[str, float] = MappingProxyType({})) -> Ranked:
         """By turn id: `graph`, scores in [0, 1] of the turns that paths point to; `facts`, of those that state facts
         near the question (`signals.fact_scores`)."""
-        cosines = dict(self.store.nearest_turns(self.namespace, self.encoding.pooled, self._narrow + self._narrow // 4))
-        wide = self._cards(self._candidates(cosines, {**facts, **graph}))
+        wide = self._cards(self._candidates({**facts, **graph}))
         cheap = self._cheap(wide, graph, facts)
-        places = self._best(wide, cosines, cheap)
+        places = self._best(wide, cheap)
         narrow = [wide[place] for place in places]
         before = [card.previous for card in narrow if card.previous is not None]
         handles = dict.fromkeys([*(card.handle for card in narrow), *before])
@@ -88,8 +100,7 @@ class TurnSearch:
 
     @property
     def _narrow(self) -> int:
-        """How many cards are read with vectors: more where the budget has room for more turns."""
-        return min(max(NARROW, self.budget // TOKENS), MOST)
+        return _narrow(self.budget)
 
     @property
     def _wide(self) -> int:
@@ -104,15 +115,16 @@ class TurnSearch:
     def _scale(self) -> float:
         return lexical_scale(self.words.postings, self.words.turns)
 
-    def _candidates(self, cosines: Mapping[int, float], graph: Mapping[str, float]) -> list[int]:
+    def _candidates(self, graph: Mapping[str, float]) -> list[int]:
         """Handles of the turns that words, vector or graph point to, best first by the first two."""
         handles, scores = signals.first_stage(self.words.postings, self.words.turns)
         best = _largest(scores, self._wide)
-        nearest = np.array(sorted(cosines), dtype=np.int64)
-        found = np.union1d(handles[best], nearest)
+        near_handles = np.array(sorted(self.cosines), dtype=np.int64)
+        found = np.union1d(handles[best], near_handles)
         lexical = _looked_up(found, handles, scores / self._scale, 0.0)
-        floor = min(cosines.values(), default=0.0)
-        near = _looked_up(found, nearest, np.array([cosines[handle] for handle in nearest.tolist()]), floor)
+        floor = min(self.cosines.values(), default=0.0)
+        cosines = np.array([self.cosines[handle] for handle in near_handles.tolist()])
+        near = _looked_up(found, near_handles, cosines, floor)
         weights, scales = self.ranking.weights, self.ranking.scales
         first_score = weights.get("lexical", 0.0) * lexical + weights.get("pooled", 0.0) * (
             near / scales.get("pooled", 1.0)
@@ -125,13 +137,13 @@ class TurnSearch:
         cards = [found[handle] for handle in handles if handle in found]
         return [card for card in cards if self.known_at is None or card.recorded_at <= self.known_at]
 
-    def _best(self, cards: Sequence[TurnCard], cosines: Mapping[int, float], cheap: Mapping[str, Array]) -> list[int]:
+    def _best(self, cards: Sequence[TurnCard], cheap: Mapping[str, Array]) -> list[int]:
         """Places, by all signals that need no token vectors; a turn that is not among the nearest is no nearer than
         they."""
         if len(cards) <= self._narrow:
             return list(range(len(cards)))
-        floor = min(cosines.values(), default=0.0)
-        near = np.array([cosines.get(card.handle, floor) for card in cards])
+        floor = min(self.cosines.values(), default=0.0)
+        near = np.array([self.cosines.get(card.handle, floor) for card in cards])
         # what late interaction will say is guessed from its nearest relative, so that the stages agree
         late = near * self.ranking.scales.get("late", 1.0) / self.ranking.scales.get("pooled", 1.0)
         guessed = {**cheap, "pooled": near, "late": late, "own": late}

@@ -13,11 +13,11 @@ Errors: InvalidInput, NotFound, Conflict, StoreUnavailable, StoreCorrupt, Schema
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # pydantic is not imported before something is moved
     from memgraph_server.stores.records import Record
 
 Floats = NDArray[np.float32]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +435,16 @@ class Snapshots(Protocol):
     def snapshot(self, namespace: str) -> AbstractContextManager[None]:
         """Within the context, this thread's reads of the namespace see the state at its beginning, whatever others
         write meanwhile; its own writes may not be seen either. Not to be held while something slow is waited for."""
+        ...
+
+
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """What a store on another machine may have beside its verbs: reads that wait for it at the same time."""
+
+    def ahead(self, read: Callable[[], _T]) -> Callable[[], _T]:
+        """Begin `read`, some of this store's reading verbs, in another thread; what is returned waits for its result,
+        and raises what it raised. A read does not itself read ahead."""
         ...
 
 

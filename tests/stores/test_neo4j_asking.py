@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,13 +24,13 @@ from memgraph_server.actions.questions import question_of
 from memgraph_server.actions.read_turns import outcomes
 from memgraph_server.api.evidence_answers import EvidenceOut
 from memgraph_server.api.payloads import QueryIn
-from memgraph_server.errors import MemgraphServerError
+from memgraph_server.errors import InvalidInput, MemgraphServerError
 from memgraph_server.language.port import Extraction, TurnInContext
 from memgraph_server.memory.facts import Polarity
 from memgraph_server.memory.interval import Instant, isoformat
 from memgraph_server.memory.proposals import Proposal
 from memgraph_server.memory.turns import Turn
-from memgraph_server.stores.neo4j_store import Target
+from memgraph_server.stores.neo4j_store import Neo4jStore, Target, neighbours, search
 from memgraph_server.wiring import Services
 from tests.stores.contract_histories import HEADS, RELATIONS, TAILS, proposals
 from tests.stores.material import DAY, NOW, turn
@@ -230,3 +231,20 @@ def test_the_same_random_history_is_answered_with_the_same_evidence(both: Both) 
     same_evidence()
     assert min(seen.values()) > 5 * EXAMPLES, seen  # the answers compared were not empty ones
     assert [memory.store.check() for memory in both] == [[], []]
+
+
+def test_a_question_asks_for_facts_and_turns_at_once(neo4j_server: Target) -> None:
+    """Neo4j searches both by vector, each for a while: neither waits for the other, nor for the words."""
+    with services(neo4j_server.url, neo4j_server.password) as memory:
+        assert isinstance(memory.store, Neo4jStore)
+        asked: dict[str, set[str]] = {}
+        memory.store.connection.watch = lambda query, _: asked.setdefault(query.name, set()).add(
+            threading.current_thread().name
+        )  # type: ignore[func-returns-value]
+        gather(memory, "n", question_of(QueryIn(query=QUESTIONS[0]), NOW), None)
+        here = {threading.current_thread().name}
+        assert asked["the corpus of a namespace"] == here
+        facts, turns = asked[neighbours.NEAREST.name], asked[search.NEAREST.name]
+        assert not (facts | turns) & here
+        with pytest.raises(InvalidInput, match="namespace"):
+            memory.store.ahead(lambda: memory.store.corpus_size(""))()

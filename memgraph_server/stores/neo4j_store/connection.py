@@ -16,6 +16,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +35,9 @@ Row = list[Any]
 RETRY_SECONDS = 8.0
 #: And before it is first tried again.
 RETRY_DELAY = 0.1
+#: Reads begun ahead at once, at most, by all callers: with a server's forty threads they fit in the driver's pool of a
+#: hundred connections.
+MOST_AHEAD = 32
 _Error = exceptions.Neo4jError | exceptions.DriverError
 
 
@@ -111,6 +115,7 @@ class Connection:
         self.watch: Callable[[Query, dict[str, Any]], None] | None = None
         self._accepted = False
         self._guard = threading.Lock()
+        self._aside = ThreadPoolExecutor(MOST_AHEAD, "neo4j-ahead")  # has no thread before the first read ahead
         self._driver = neo4j.GraphDatabase.driver(
             target.url,
             auth=(target.user, target.password),
@@ -146,6 +151,9 @@ class Connection:
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
             raise in_our_words(error, self.target) from error
 
+    def ahead(self, read: Callable[[], _T]) -> Callable[[], _T]:
+        return self._aside.submit(read).result
+
     def session(self, **config: Any) -> neo4j.Session:
         """For an operator's own queries (console.py)."""
         return self._driver.session(database=self.target.database, **config)
@@ -165,6 +173,7 @@ class Connection:
         self._accepted = False
 
     def close(self) -> None:
+        self._aside.shutdown(cancel_futures=True)
         self._driver.close()
 
     def _with(self, work: Callable[[Statements], _T]) -> Callable[[ManagedTransaction], _T]:

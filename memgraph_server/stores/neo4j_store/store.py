@@ -4,7 +4,7 @@ knows; nothing is decided here (stores/port.py has the contract, the files besid
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
@@ -448,6 +448,9 @@ class Neo4jStore(Transactions):
     ) -> None:
         space = dataclasses.replace(self._space, embedder=embedder)
         self._change(namespace, lambda ask: maintenance.replace_vectors(ask, namespace, space, turns, triples))
+
+    def ahead(self, read: Callable[[], _T]) -> Callable[[], _T]:
+        return self.connection.ahead(read)
 
     def close(self) -> None:
         self.connection.close()
