@@ -30,7 +30,7 @@ from tests.services.redis_server import is_there
 from tests.services.topology import Part, Topology
 from tests.workers.ingesting import Facts, Sender, calls, check_turns, conversation, facts_of, finished
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # longer than all that a test waits for
 
 TURNS = 120
 OUTAGE_SECONDS = 30.0
@@ -100,6 +100,23 @@ def until(holds: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> Non
         time.sleep(0.02)
 
 
+def hold(workers: list[Part]) -> None:
+    """Until SIGCONT; one that is being started again is waited for."""
+    for worker in workers:
+        until(lambda worker=worker: worker.alive)
+        worker.signal(signal.SIGSTOP)
+
+
+def a_hint(stage: Stage) -> bytes:
+    """The message that hints at a session of nobody, by way of a queue that no worker takes from."""
+    aside = stage.settings().model_copy(update={"broker_queue": "aside"})
+    broker = wiring.broker(aside)
+    broker.send(READ, ("nobody", "s"))
+    broker.close()
+    with stage.topology.redis.client() as client:
+        return client.lpop(aside.broker_queue)
+
+
 def kill_somewhere(worker: Part, chance: random.Random) -> bool:
     """A whole worker, or one of the processes that read for it; whether there was one to be killed."""
     children = worker.children()
@@ -152,8 +169,7 @@ def test_an_api_process_killed(stage: Stage) -> None:
 def test_beat_killed_and_redis_wiped(stage: Stage) -> None:
     """All hints are lost; what is left is the sweep, of a beat that was started again."""
     beat = stage.topology.parts["beat"]
-    for worker in stage.topology.workers:
-        worker.signal(signal.SIGSTOP)
+    hold(stage.topology.workers)
     with stage.ingesting("wiped") as sender:
         until(lambda: sender.acknowledged == len(stage.sent))
         stage.topology.redis.wipe()
@@ -216,8 +232,7 @@ def check_refusals(sender: Sender) -> None:
 def test_messages_delivered_twice_and_workers_given_one_session(stage: Stage) -> None:
     """Every message thrice, and a session hinted to all of them at once."""
     queue = stage.settings().broker_queue
-    for worker in stage.topology.workers:
-        worker.signal(signal.SIGSTOP)
+    hold(stage.topology.workers)
     with stage.ingesting("twice") as sender:
         until(lambda: sender.acknowledged == len(stage.sent))
         with stage.topology.redis.client() as client:
@@ -242,14 +257,10 @@ def test_messages_delivered_twice_and_workers_given_one_session(stage: Stage) ->
 def test_a_full_queue(stage: Stage) -> None:
     """The queue is full of hints for nobody: servers add none, and everything is read all the same."""
     queue = stage.settings().broker_queue
-    for worker in stage.topology.workers:
-        worker.signal(signal.SIGSTOP)
+    hold(stage.topology.workers)
     broker = wiring.broker(stage.settings())
     with stage.topology.redis.client() as client:
-        message = None
-        while message is None:  # workers that are stopped still take the one message that they had asked for
-            broker.send(READ, ("nobody", "s"))
-            message = next((one for one in client.lrange(queue, 0, -1) if READ.encode() in one), None)
+        message = a_hint(stage)
         missing = MOST_QUEUED + 100 - broker.queued()
         client.rpush(queue, *[message] * missing)
         time.sleep(1.5)  # servers look how long it is once a second
