@@ -74,11 +74,20 @@ class Reading:
 #: Before any time that a fact can have (year 1).
 FIRST_INSTANT: Instant = -62_135_596_800_000_000
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+#: What may stand right before a name and belong to it: a title, or who that is to another ("her best friend Bob").
+_TITLE = r"(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|uncle|aunt|auntie)\b\.?"
+_WHOSE = (
+    r"(?:her|his|their|my|our|your)\s+(?:\w+\s+)?(?:(?:boy|girl)?friend|(?:step|half-)?(?:brother|sister)|husband|wife"
+    r"|fianc[eé]e?|partner|spouse|son|daughter|(?:grand|step)?(?:mother|father|mom|mum|dad)|uncle|aunt|nephew|niece|cousin"
+    r"|neighbou?r|(?:room|flat|house|class|team|work)mate|colleague|co-?worker|boss|teacher|mentor|coach|doctor)"
+)
 #: What stands between the names of a pair, its words one space apart: a long run of white space that the pattern could
 #: split in several ways would be tried in all of them.
-_JOINED = re.compile(r"(?:['’]s)? ?(?:,|&|\+|/|\band\b|\bor\b) ?(?:and|or)?", re.IGNORECASE)
+_JOINED = re.compile(
+    rf"(?:['’]s)? ?(?:,|&|\+|/|\band\b|\bor\b) ?(?:(?:and|or)\b)?(?: ?(?:{_TITLE}|{_WHOSE}))?", re.IGNORECASE
+)
 #: What stands before the one who acts, where another is named before.
-_AGENT = re.compile(r"\b(?:by|from)\s+\Z", re.IGNORECASE)
+_AGENT = re.compile(rf"\b(?:by|from)\s+(?:(?:{_TITLE}|{_WHOSE})\s+)?\Z", re.IGNORECASE)
 _DOTS = {ord("ı"): "i", 0x307: None}
 #: Speakers named by role: words of ordinary language, never taken out of a question.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", ""})
