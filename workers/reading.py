@@ -36,6 +36,16 @@ class Pace:
     threads: int = 2
 
 
+@dataclass(slots=True)
+class Again:
+    """What this process embeds again, from finding something to finding nothing. `outdated`: vectors of another
+    embedder at its start."""
+
+    begun: bool = False
+    outdated: int = 0
+    done: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What a worker reads with. `reader` is called when there is work: it may load models, and raise
@@ -48,6 +58,7 @@ class Desk:
     pace: Pace = Pace()
     #: Found by this process to have no vector: asked of the model once, and in nobody's way.
     wordless: set[Stale] = field(default_factory=set)
+    again: Again = field(default_factory=Again)
 
     def lend(self, session: tuple[str, str] | None = None) -> Lease | None:
         """This session (namespace, id) or none; None: the one that has waited longest."""
@@ -103,9 +114,28 @@ class Desk:
         reader = self.reader()
         found = self.operations.stale_vectors(reader.embedder.name, STALE_AT_ONCE + len(self.wordless))
         stale = [each for each in found if each not in self.wordless]
-        without = embed_again(reader, stale, self.operations.replace_vectors) if stale else []
+        if not stale:
+            self._tell_end(reader.embedder.name)
+            return False
+        self._tell_begin(reader.embedder.name)
+        without = embed_again(reader, stale, self.operations.replace_vectors)
         self.wordless.update(without)
-        return bool(stale)
+        self.again.done += len(stale) - len(without)
+        return True
+
+    def _tell_begin(self, embedder: str) -> None:
+        """A changed model's work is told of; vectors that an import left out are not."""
+        if not self.again.begun:
+            self.again.begun, self.again.outdated = True, self.operations.outdated_vectors(embedder)
+            if self.again.outdated:
+                message = "worker: %d turns and facts have vectors of another embedder; embedding them again with %s"
+                log.info(message, self.again.outdated, embedder)
+
+    def _tell_end(self, embedder: str) -> None:
+        if self.again.outdated:
+            message = "worker: no vector of another embedder is left; this process embedded %d turns and facts with %s"
+            log.info(message, self.again.done, embedder)
+        self.again.begun, self.again.outdated, self.again.done = False, 0, 0
 
 
 def trouble(error: Exception) -> str:

@@ -313,9 +313,9 @@ Stale = tuple[str, str, str]  # namespace, kind "turn" or "triple", id or text
 
 
 def embed_again(reader: Reader, stale: Sequence[Stale], replace: Callable[..., None]) -> list[Stale]:
-    """Vectors of turns and triples that another model, or none, has embedded. Gives those that stay without: what the
-    model finds no word in (invisible characters) has no direction to be searched by. Called by the workers, which are
-    in a package of their own (workers/reading.py)."""
+    """Vectors of turns and triples that another model, or none, has embedded. Gives those that are without from now on:
+    what the model finds no word in (invisible characters) has no direction to be searched by. Called by the workers,
+    which are in a package of their own (workers/reading.py)."""
     by_namespace: dict[str, dict[str, list[str]]] = {}
     for namespace, kind, item in stale:
         by_namespace.setdefault(namespace, {"turn": [], "triple": []})[kind].append(item)
@@ -324,18 +324,16 @@ def embed_again(reader: Reader, stale: Sequence[Stale], replace: Callable[..., N
         turns = reader.store.turns(namespace, kinds["turn"])
         said = [_said(turn, reader.store.previous_turns(namespace, turn.id, 1)) for turn in turns]
         encodings = reader.embedder.encode([*said, *kinds["triple"]])
-        of_turns: Mapping[str, TurnVectors] = {
-            turn.id: vectors_of(encoding)
+        of_turns: Mapping[str, TurnVectors | None] = {
+            turn.id: vectors_of(encoding) if encoding.pooled.any() else None
             for turn, encoding in zip(turns, encodings[: len(turns)], strict=True)
-            if encoding.pooled.any()
         }
         of_triples = {
-            text: encoding.pooled
+            text: encoding.pooled if encoding.pooled.any() else None
             for text, encoding in zip(kinds["triple"], encodings[len(turns) :], strict=True)
-            if encoding.pooled.any()
         }
         if of_turns or of_triples:
             replace(namespace, reader.embedder.name, of_turns, of_triples)
-        without += [(namespace, "turn", each) for each in kinds["turn"] if each not in of_turns]
-        without += [(namespace, "triple", each) for each in kinds["triple"] if each not in of_triples]
+        without += [(namespace, "turn", each) for each in kinds["turn"] if of_turns.get(each) is None]
+        without += [(namespace, "triple", each) for each in kinds["triple"] if of_triples[each] is None]
     return without

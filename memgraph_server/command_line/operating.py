@@ -182,6 +182,16 @@ def _store(services: Services) -> Iterator[Finding]:
     waited = "" if since is None else f", the oldest for {max(0, clock() - since) / 1e6:.0f} s"
     waiting = f"{overall.pending} turns pending{waited}; {overall.dead} dead"
     yield Finding("queue", overall.dead == 0, waiting, "memgraph-server jobs dead" if overall.dead else "")
+    yield _vectors(services, overall.embedder or "")
+
+
+def _vectors(services: Services, embedder: str) -> Finding:
+    """After an upgrade that changes the embedder; turns without a word have no vector, and are none of these."""
+    others = services.store.outdated_vectors(embedder)
+    if not others:
+        return Finding("vectors", True, f"none of another embedder than {embedder}")
+    found = f"{others} turns and facts have one of another embedder than {embedder}, and are not found by it"
+    return Finding("vectors", False, found, "wait: a worker embeds them again when it has nothing to read")
 
 
 def _checked(what: str, look: Callable[[], str], advice: str) -> Finding:

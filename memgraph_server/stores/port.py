@@ -477,11 +477,18 @@ class Operations(Protocol):
         """(namespace, kind "turn" or "triple", id or text) embedded by another model, or by none, though DONE."""
         ...
 
+    def outdated_vectors(self, embedder: str) -> int:
+        """How many DONE turns and triples another model has embedded; those without any vector do not count."""
+        ...
+
     def replace_vectors(
         self,
         namespace: str,
         embedder: str,
-        turns: Mapping[str, TurnVectors],
-        triples: Mapping[str, Floats],
-    ) -> None: ...
+        turns: Mapping[str, TurnVectors | None],
+        triples: Mapping[str, Floats | None],
+    ) -> None:
+        """None: it has no vector from now on."""
+        ...
+
     def close(self) -> None: ...

@@ -15,6 +15,7 @@ import pytest
 
 from memgraph_server.__main__ import main
 from memgraph_server.actions.inputs import GivenTurn
+from memgraph_server.actions.read_turns import vectors_of
 from memgraph_server.actions.store_turns import store_turns
 from memgraph_server.command_line.ingesting import ingest_sessions
 from memgraph_server.command_line.operating import examine
@@ -289,6 +290,23 @@ def test_doctor_tells_of_a_path_of_keys_that_cannot_be_looked_at(tmp_path: Path)
     faults = {one.what: one for one in examine(settings) if not one.ok}
     assert "cannot be read" in faults["API keys"].found
     assert str(settings.keys_path) in faults["API keys"].advice
+
+
+def test_doctor_counts_vectors_of_another_embedder_and_no_turns_without_a_word(tmp_path: Path) -> None:
+    from memgraph_server import wiring
+
+    settings = Settings(store=f"sqlite:///{tmp_path}/x.db", embedder="hashed", extractor="patterns")
+    document = {"session_id": "s", "turns": [*OWN["turns"][:2], {**OWN["turns"][0], "id": "t4", "text": "\u200b"}]}
+    services = wiring.services(settings)
+    try:
+        assert ingest_sessions(services, "ann", read_document(document)[1], read=True).pending == 0
+        assert [one.ok for one in examine(settings) if one.what == "vectors"] == [True]
+        (older,) = services.embedder.get().encode(["Paris"])
+        services.store.replace_vectors("ann", "older/1", {"t1": vectors_of(older)}, {})
+    finally:
+        services.close()
+    (finding,) = [one for one in examine(settings) if not one.ok]
+    assert (finding.what, finding.found.split()[0]) == ("vectors", "1")
 
 
 def test_doctor_names_the_setting_that_holds_no_ranking(tmp_path: Path) -> None:

@@ -216,6 +216,7 @@ class IsolationContract:
         assert store.overall().pending == 0
         assert store.lease("w", now=NOW + 10**9, seconds=1, limit=1) is None
         assert store.stale_vectors("other", 9) == []
+        assert store.outdated_vectors("other") == 0
         for name, call in READS.items():
             try:
                 assert says_nothing(call(store, "a", ids)), name

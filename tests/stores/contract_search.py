@@ -272,6 +272,36 @@ class SearchContract:
         (fact,) = store.search_facts("n", vector("elsewhere"), as_of=AsOf(), minimum_confidence=0.0, limit=1)
         assert fact.similarity > 0.97
 
+    def test_vectors_of_another_embedder_are_counted_and_those_that_are_missing_are_not(self, store: Store) -> None:
+        store.append_turns("n", [turn("a"), turn("wordless"), turn("pending")], job_id="j", now=NOW)
+        store.apply_outcome("n", outcome("a", claim("Ann", "likes", "tea")), lease=None, now=NOW)
+        store.apply_outcome("n", TurnOutcome("wordless", (), (), None, {}), lease=None, now=NOW)
+        store.assert_facts("m", [claim("Bob", "likes", "rum")], {}, now=NOW)
+        assert store.outdated_vectors(EMBEDDER) == 0
+        for other in ("a/1", "~/1"):  # before and after this one's name
+            assert store.outdated_vectors(other) == 2
+        store.replace_vectors("n", "a/1", {"a": turn_vectors("a")}, {})
+        assert (store.outdated_vectors("a/1"), store.outdated_vectors(EMBEDDER), store.outdated_vectors("b")) == (
+            1,
+            1,
+            2,
+        )
+
+    def test_a_vector_can_be_taken_away(self, store: Store) -> None:
+        store.append_turns("n", [turn("a"), turn("b")], job_id="j", now=NOW)
+        store.apply_outcome("n", outcome("a", claim("Ann", "likes", "tea")), lease=None, now=NOW)
+        read(store, "n", "b")
+        handles = store.handles("n", ["a", "b"])
+        assert len(store.nearest_turns("n", vector("a"), 9)) == 2
+        store.replace_vectors("n", EMBEDDER, {"a": None, "nobody": None}, {"Ann likes tea": None, "no such": None})
+        assert [handle for handle, _ in store.nearest_turns("n", vector("a"), 9)] == [handles["b"]]
+        assert list(store.turn_vectors("n", list(handles.values()))) == [handles["b"]]
+        query = vector("Ann likes tea")
+        assert store.search_facts("n", query, as_of=AsOf(), minimum_confidence=0.0, limit=5) == []
+        assert sorted(store.stale_vectors(EMBEDDER, 9)) == [("n", "triple", "Ann likes tea"), ("n", "turn", "a")]
+        assert store.outdated_vectors("other/2") == 1
+        assert store.check() == []
+
     def test_searching_after_a_vector_was_replaced_sees_the_new_one_only(self, store: Store) -> None:
         store.append_turns("n", [turn("a"), turn("b")], job_id="j", now=NOW)
         read(store, "n", "a", "b")

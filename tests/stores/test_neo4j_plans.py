@@ -148,7 +148,8 @@ def _change(store: Neo4jStore) -> None:
     for single in (True, None):
         store.set_cardinality("n", "drives", single, reason="", now=NOW + 5)
     store.replay("n", None, now=NOW)
-    store.replace_vectors("n", EMBEDDER, {"t5": outcome("t5").vectors}, {"Hub knows x3": vector("z")})  # type: ignore[dict-item]
+    store.replace_vectors("n", EMBEDDER, {"t5": outcome("t5").vectors}, {"Hub knows x3": vector("z")})
+    store.replace_vectors("n", EMBEDDER, {"t6": None}, {"Hub knows x4": None})
     lease = store.lease("w", now=NOW + 10**9, seconds=60, limit=4)
     assert lease is not None
     assert store.renew(lease, now=NOW + 10**9, seconds=60) is not None
@@ -198,6 +199,7 @@ def _ask_the_rest(store: Neo4jStore) -> None:
         store.readiness("n"),
         store.overall(),
         store.stale_vectors("other", 5),
+        store.outdated_vectors("other"),
         list(store.namespaces()),
     )
     store.check()

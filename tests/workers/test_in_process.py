@@ -20,7 +20,7 @@ from memgraph_server.actions.store_turns import Accepted, store_turns
 from memgraph_server.errors import ModelUnavailable
 from memgraph_server.language.hashed_embedder import HashedEmbedder
 from memgraph_server.language.pattern_extractor import PatternExtractor
-from memgraph_server.language.port import Extraction, TurnInContext
+from memgraph_server.language.port import Encoding, Extraction, InContext, TurnInContext
 from memgraph_server.memory.turns import TurnState
 from memgraph_server.settings import Settings
 from memgraph_server.wiring import Services
@@ -288,6 +288,57 @@ def test_turns_without_a_word_neither_stop_the_worker_nor_keep_others_from_being
         assert time.monotonic() < ends, left
         time.sleep(0.01)
     assert (bench.worker.progress.trouble, bench.worker.progress.failures) == (None, 0)
+
+
+@dataclass
+class OlderEmbedder(HashedEmbedder):
+    """Of another name, as before an upgrade; it finds something in a turn without a word."""
+
+    name: str = "older/1"
+
+    def encode(self, texts: Sequence[str | InContext]) -> list[Encoding]:
+        found = super().encode(texts)
+        return [one if one.pooled.any() else super(OlderEmbedder, self).encode(["word"])[0] for one in found]
+
+
+def test_embedding_again_after_an_upgrade_is_told_when_it_begins_and_when_it_is_over(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, name = bench.services.store, bench.reader.embedder.name
+    older = Desk(store, lambda: dataclasses.replace(bench.reader, embedder=OlderEmbedder()), "older", wiring.clock)
+    said = [f"I like dish{n}." for n in range(STALE_AT_ONCE)]
+    bench.say(*said, "\u200b\u200d")
+    while (lease := older.lend()) is not None:
+        older.read(lease)
+    stale = len(store.stale_vectors("older/1", 9999))
+    while older.embed_missing():  # what was read is stored by the store's own embedder's name
+        pass
+    assert store.outdated_vectors(name) == stale == 2 * STALE_AT_ONCE + 1
+    caplog.set_level("INFO", "memgraph_server.workers")
+    newer = Desk(store, lambda: bench.reader, "newer", wiring.clock)
+    while newer.embed_missing():
+        pass
+    assert not newer.embed_missing()
+    assert [record.getMessage() for record in caplog.records] == [
+        f"worker: {stale} turns and facts have vectors of another embedder; embedding them again with {name}",
+        f"worker: no vector of another embedder is left; this process embedded {stale - 1} turns and facts with {name}",
+    ]
+    assert store.outdated_vectors(name) == 0  # nor is the turn without a word, which has none any more
+    assert store.stale_vectors(name, 9) == [("ann", "turn", f"s-{STALE_AT_ONCE}")]
+
+
+def test_embedding_what_an_import_left_out_is_not_told_of(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    from memgraph_server.actions.assert_facts import GivenAssertion, assert_facts
+
+    claims = [GivenAssertion(head="Ann", relation="likes", tail=f"dish {i}") for i in range(100)]
+    canonical = bench.services.relations.canonical
+    assert_facts(bench.services.store, "ann", claims, canonical=canonical, embedder=None, now=wiring.clock())
+    caplog.set_level("INFO", "memgraph_server.workers")
+    desk = Desk(bench.services.store, lambda: bench.reader, "w", wiring.clock)
+    while desk.embed_missing():
+        pass
+    assert bench.services.store.stale_vectors(bench.reader.embedder.name, 9) == []
+    assert caplog.records == []
 
 
 def test_system_and_tool_turns_are_kept_but_nothing_is_read_out_of_them(bench: Bench) -> None:

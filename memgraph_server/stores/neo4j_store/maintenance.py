@@ -79,6 +79,31 @@ STALE_TRIPLES = Query(
     }
     RETURN DISTINCT t.namespace, 'triple', t.text LIMIT $limit""",
 )
+OUTDATED = Query(
+    "vectors of turns that are read, and of triples, by another embedder",
+    """
+    CALL () {
+        MATCH (t:Turn) WHERE t.state = 'done' AND t.embedder > '' AND t.embedder < $embedder RETURN count(t) AS number
+        UNION ALL
+        MATCH (t:Turn) WHERE t.state = 'done' AND t.embedder > $embedder RETURN count(t) AS number
+        UNION ALL
+        MATCH (t:Triple) WHERE t.embedder > '' AND t.embedder < $embedder RETURN count(t) AS number
+        UNION ALL
+        MATCH (t:Triple) WHERE t.embedder > $embedder RETURN count(t) AS number
+    }
+    RETURN sum(number)""",
+)
+_NO_VECTOR = "SET t.embedder = '', t.embedding = null, t.pooled = null"
+DROP_TURNS = Query(
+    "turns have no vectors any more",
+    f"""
+    UNWIND $ids AS id MATCH (t:Turn {{namespace: $namespace, id: id}})
+    {_NO_VECTOR}, t.token_bits = null, t.pieces = null""",
+)
+DROP_TRIPLES = Query(
+    "triples have no vectors any more",
+    f"UNWIND $keys AS key MATCH (t:Triple {{namespace: $namespace, key: key}}) {_NO_VECTOR}",
+)
 REPLACE_TURNS = Query(
     "replace vectors of turns",
     """
@@ -111,16 +136,36 @@ def stale_vectors(ask: Statements, embedder: str, limit: int) -> list[tuple[str,
     return [(namespace, kind, what) for namespace, kind, what in rows]
 
 
+def outdated_vectors(ask: Statements, embedder: str) -> int:
+    """Of turns that are read and of triples, by another embedder; asked of two indexes."""
+    number: int = ask(OUTDATED, embedder=embedder)[0][0]
+    return number
+
+
 def replace_vectors(
-    ask: Statements, namespace: str, space: Space, turns: Mapping[str, TurnVectors], triples: Mapping[str, Floats]
+    ask: Statements,
+    namespace: str,
+    space: Space,
+    turns: Mapping[str, TurnVectors | None],
+    triples: Mapping[str, Floats | None],
 ) -> None:
     """Turns and triples that do not exist (any more) are passed over. Raises InvalidInput for a vector of no use."""
-    of_turns = [{"id": turn_id, **_usable(space, turn_embedding(space, each))} for turn_id, each in turns.items()]
+    of_turns = [
+        {"id": turn_id, **_usable(space, turn_embedding(space, each))}
+        for turn_id, each in turns.items()
+        if each is not None
+    ]
     of_triples = [
-        {"key": indexable(text), **_usable(space, embedding(space, vector))} for text, vector in triples.items()
+        {"key": indexable(text), **_usable(space, embedding(space, vector))}
+        for text, vector in triples.items()
+        if vector is not None
     ]
     ask(REPLACE_TURNS, namespace=namespace, rows=of_turns)
     ask(REPLACE_TRIPLES, namespace=namespace, rows=of_triples)
+    if len(of_turns) < len(turns):
+        ask(DROP_TURNS, namespace=namespace, ids=[turn_id for turn_id, each in turns.items() if each is None])
+    if len(of_triples) < len(triples):
+        ask(DROP_TRIPLES, namespace=namespace, keys=[indexable(text) for text, each in triples.items() if each is None])
 
 
 def _usable(space: Space, row: dict[str, Any] | None) -> dict[str, Any]:

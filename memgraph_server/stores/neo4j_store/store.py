@@ -439,12 +439,15 @@ class Neo4jStore(Transactions):
         check_limit(limit)
         return self._any(lambda ask: maintenance.stale_vectors(ask, embedder, limit))
 
+    def outdated_vectors(self, embedder: str) -> int:
+        return self._any(lambda ask: maintenance.outdated_vectors(ask, embedder))
+
     def replace_vectors(
         self,
         namespace: str,
         embedder: str,
-        turns: Mapping[str, TurnVectors],
-        triples: Mapping[str, Floats],
+        turns: Mapping[str, TurnVectors | None],
+        triples: Mapping[str, Floats | None],
     ) -> None:
         space = dataclasses.replace(self._space, embedder=embedder)
         self._change(namespace, lambda ask: maintenance.replace_vectors(ask, namespace, space, turns, triples))

@@ -48,9 +48,12 @@ def problems(connections: Connections) -> list[str]:
         return found
 
 
+_BY_ANOTHER = "v.embedder <> coalesce((SELECT id FROM embedder WHERE name = :embedder), 0)"
+
+
 def stale_vectors(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[str, str, str]]:
     """(namespace, "turn" or "triple", turn id or triple text). A turn that is still pending gets its vectors anyway."""
-    missing = "v.number IS NULL OR v.embedder <> coalesce((SELECT id FROM embedder WHERE name = :embedder), 0)"
+    missing = f"v.number IS NULL OR {_BY_ANOTHER}"
     query = f"""
         SELECT * FROM (
             SELECT n.name, 'turn', t.id FROM turn t JOIN namespace n ON n.id = t.namespace
@@ -65,28 +68,45 @@ def stale_vectors(connection: sqlite3.Connection, embedder: str, limit: int) -> 
     return connection.execute(query, {"embedder": embedder, "limit": limit}).fetchall()
 
 
+def outdated_vectors(connection: sqlite3.Connection, embedder: str) -> int:
+    """Of turns that are read and of triples, by another embedder. Reads every vector's row."""
+    query = f"""
+        SELECT (SELECT count(*) FROM turn_vector v JOIN reading r ON r.turn = v.turn
+            WHERE r.state = 'done' AND {_BY_ANOTHER}) + (SELECT count(*) FROM triple_vector v WHERE {_BY_ANOTHER})"""
+    number: int = connection.execute(query, {"embedder": embedder}).fetchone()[0]
+    return number
+
+
 def replace_vectors(
     connection: sqlite3.Connection,
     namespace: int,
     space: Space,
-    turns: Mapping[str, TurnVectors],
-    triples: Mapping[str, Floats],
+    turns: Mapping[str, TurnVectors | None],
+    triples: Mapping[str, Floats | None],
 ) -> None:
     """Turns and triples that do not exist (any more) are passed over. Raises InvalidInput for a vector of no use."""
-    stored = stored_space(connection, space)
+    stored, before = stored_space(connection, space), connection.total_changes
     for turn_id, vectors in turns.items():
-        _require(space, vectors.pooled)
+        _require(space, vectors.pooled if vectors is not None else None)
         query = "SELECT handle FROM turn WHERE namespace = ? AND id = ?"
         for (turn,) in connection.execute(query, (namespace, turn_id)).fetchall():
-            write_turn_vectors(connection, namespace, turn, vectors, stored)
+            if vectors is None:
+                connection.execute("DELETE FROM turn_vector WHERE namespace = ? AND turn = ?", (namespace, turn))
+            else:
+                write_turn_vectors(connection, namespace, turn, vectors, stored)
     for text, vector in triples.items():
         _require(space, vector)
         query = "SELECT number, head, tail FROM triple WHERE namespace = ? AND text = ?"
         for triple in connection.execute(query, (namespace, text)).fetchall():
-            write_triple_vector(connection, namespace, triple, vector, stored)
-    connection.execute("UPDATE namespace SET generation = generation + 1 WHERE id = ?", (namespace,))
+            if vector is None:
+                query = "DELETE FROM triple_vector WHERE namespace = ? AND triple = ?"
+                connection.execute(query, (namespace, triple[0]))
+            else:
+                write_triple_vector(connection, namespace, triple, vector, stored)
+    if connection.total_changes != before:
+        connection.execute("UPDATE namespace SET generation = generation + 1 WHERE id = ?", (namespace,))
 
 
-def _require(space: Space, vector: Floats) -> None:
-    if space.usable(vector) is None:
+def _require(space: Space, vector: Floats | None) -> None:
+    if vector is not None and space.usable(vector) is None:
         raise InvalidInput(f"a vector of {space.dimension} finite numbers is needed", field="vectors")

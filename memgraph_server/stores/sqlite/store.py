@@ -444,12 +444,16 @@ class SqliteStore:
         with self._any() as connection:
             return maintenance.stale_vectors(connection, embedder, check_limit(limit))
 
+    def outdated_vectors(self, embedder: str) -> int:
+        with self._any() as connection:
+            return maintenance.outdated_vectors(connection, embedder)
+
     def replace_vectors(
         self,
         namespace: str,
         embedder: str,
-        turns: Mapping[str, TurnVectors],
-        triples: Mapping[str, Floats],
+        turns: Mapping[str, TurnVectors | None],
+        triples: Mapping[str, Floats | None],
     ) -> None:
         space = dataclasses.replace(self._space, embedder=embedder)
         with self._write(namespace) as (connection, number):
