@@ -5,6 +5,7 @@ And docs/neo4j-browser.grass: what it gives a colour or a caption is in the sche
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from memgraph_server.memory.facts import Polarity
 from memgraph_server.stores.neo4j_store import Neo4jStore, Target
 from memgraph_server.stores.neo4j_store.console import ask
+from memgraph_server.stores.port import Cost
 from memgraph_server.wiring import clock
 from tests.stores.material import NOW, claim, entity_id, outcome, turn
 from tests.stores.moved_sample import NAMESPACE, read_sample, services
@@ -44,7 +46,8 @@ def memory(neo4j_server: Target, tmp_path_factory: pytest.TempPathFactory) -> It
         began, at = clock(), NOW
         store.append_turns(NAMESPACE, [turn("poison", "Nobody can read this.")], job_id="p", now=clock())
         store.append_turns(NAMESPACE, [turn("greeting", "Hello Zed.")], job_id="p", now=clock())
-        store.apply_outcome(NAMESPACE, outcome("greeting", mentions=(("Zed", ""),)), lease=None, now=clock())
+        greeting = dataclasses.replace(outcome("greeting", mentions=(("Zed", ""),)), cost=Cost(2, 300, 40))
+        store.apply_outcome(NAMESPACE, greeting, lease=None, now=clock())
         store.fail_turn(NAMESPACE, "poison", reason="no model", final=True, retry_at=0, now=clock())
         told = [
             claim("Ann", "lives_in", "Paris", at),
@@ -127,6 +130,8 @@ def test_what_the_recipes_say_is_so(memory: tuple[Neo4jStore, Given]) -> None:
     assert set(sound.values()) == {0}
     waits = {row["state"]: row["turns"] for row in run(store, "What waits, and how long has it?", given)}
     assert (waits["pending"], waits["dead"]) == (0, 1)
+    (took,) = run(store, "What did reading take?", given)
+    assert took == {"turns": 1, "calls": 2, "prompt_tokens": 300, "completion_tokens": 40}
     conflicts = run(store, "Which relations have conflicting values?", given)
     assert any(row["relation"] == "likes" and "Ann" in row["facts"][0] for row in conflicts)
 
