@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import redis
 
+from tests.services import lifeline
 from tests.services.needed import absent
 from tests.services.ports import free_port
 
@@ -36,6 +37,7 @@ class RedisServer:
         command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         with (self._folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen([*command, "--dir", str(self._folder)], stdout=log, stderr=log)
+        lifeline.hold(self._process.pid)
         self._wait()
 
     def _wait(self, seconds: float = 20) -> None:

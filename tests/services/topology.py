@@ -5,7 +5,8 @@
     python -m tests.services.topology --help        by hand, until interrupted
 
 A supervisor starts again whatever ended though it is wanted, as `restart: unless-stopped` would. Tests kill and stop
-parts by name; nothing is started again by their hand, except what they had stopped on purpose.
+parts by name; nothing is started again by their hand, except what they had stopped on purpose. All of it ends with the
+process that began it, even where that one is killed (lifeline.py).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 
 import httpx
 
+from tests.services import lifeline
 from tests.services.neo4j_server import SCRIPT, jars
 from tests.services.ports import free_port
 from tests.services.redis_server import RedisServer
@@ -56,6 +58,7 @@ class Part:
             self.process = subprocess.Popen(
                 self.command, env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
+        lifeline.hold(self.process.pid)
         self.starts += 1
 
     def signal(self, number: signal.Signals) -> None:
@@ -105,6 +108,7 @@ class Neo4j:
         return False
 
     def start(self) -> None:
+        lifeline.hold_neo4j(self.folder / "home")
         self._script("start")
 
     def stop(self) -> None:
