@@ -209,6 +209,16 @@ def test_who_waited_for_a_namespace_that_was_erased_meanwhile_is_told_and_writes
     assert store.check() == []
 
 
+def test_a_read_asks_for_what_its_process_wrote(store: Neo4jStore, caplog: pytest.LogCaptureFixture) -> None:
+    """In a cluster, of a follower that has it already."""
+    store.append_turns("n", [turn("t0")], job_id="j", now=NOW)
+    with caplog.at_level("DEBUG", logger="neo4j.io"):
+        assert store.job("n", "j").total == 1
+    sent = [line for line in caplog.messages if " RUN " in line]
+    assert sent
+    assert all("'bookmarks': [" in line for line in sent)
+
+
 def test_writers_who_name_the_same_new_person_make_one_of_her(store: Neo4jStore) -> None:
     threads = [threading.Thread(target=tell, args=(store, "new", claim("Ann", "likes", f"x{n}"))) for n in range(10)]
     for thread in threads:

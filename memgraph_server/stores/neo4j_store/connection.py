@@ -113,6 +113,7 @@ class Connection:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.watch: Callable[[Query, dict[str, Any]], None] | None = None
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         self._accepted = False
         self._guard = threading.Lock()
         self._aside = ThreadPoolExecutor(MOST_AHEAD, "neo4j-ahead")  # has no thread before the first read ahead
@@ -145,7 +146,7 @@ class Connection:
     def holding(self) -> Iterator[Statements]:
         """One transaction that is read from as long as the context lasts, and taken back at its end; never retried."""
         try:
-            with self._driver.session(database=self.target.database) as session, session.begin_transaction() as held:
+            with self.session() as session, session.begin_transaction() as held:
                 yield Statements(held, self.watch)
                 held.rollback()
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
@@ -155,8 +156,8 @@ class Connection:
         return self._aside.submit(read).result
 
     def session(self, **config: Any) -> neo4j.Session:
-        """For an operator's own queries (console.py)."""
-        return self._driver.session(database=self.target.database, **config)
+        """Of a cluster, a member that has what this process wrote before."""
+        return self._driver.session(database=self.target.database, bookmark_manager=self._bookmarks, **config)
 
     def outside(self, work: Callable[[neo4j.Session], _T]) -> _T:
         """With a session of its own: for schema, which no transaction of data can hold."""
@@ -184,7 +185,7 @@ class Connection:
         until, delay = time.monotonic() + RETRY_SECONDS, RETRY_DELAY
         while True:
             try:
-                with self._driver.session(database=self.target.database, default_access_mode=access) as session:
+                with self.session(default_access_mode=access) as session:
                     return work(Statements(session, self.watch))
             except (exceptions.Neo4jError, exceptions.DriverError) as error:
                 if not helps(error) or time.monotonic() + delay > until:
@@ -194,7 +195,7 @@ class Connection:
 
     def _asking(self, ask: Callable[[neo4j.Session], _T]) -> _T:
         try:
-            with self._driver.session(database=self.target.database) as session:
+            with self.session() as session:
                 return ask(session)
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
             raise in_our_words(error, self.target) from error
