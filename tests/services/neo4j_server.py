@@ -3,14 +3,20 @@
 - `MEMGRAPH_TEST_NEO4J_URL` (bolt://…, with MEMGRAPH_TEST_NEO4J_PASSWORD): that server, whose data is deleted by tests;
 - `MEMGRAPH_TEST_NEO4J=1`: the script starts one, and stops it when the tests are over;
 - neither: the tests are left out, and the end of the run says so (needed.py).
+
+One test process at a time: each empties it. Side by side, what uses it is in one group (`xdist_group("neo4j")`).
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,9 +59,27 @@ def _fetched() -> bool:
     return (jars() / ".complete").exists()
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Refuse a second process, which would erase what the first is testing with, and stop its server."""
+    which = os.environ.get("MEMGRAPH_TEST_NEO4J_URL") or os.environ.get("NEO4J_BOLT_PORT", "7787")
+    place = Path(tempfile.gettempdir()) / f"neo4j-tests-{re.sub(r'[^0-9a-z]+', '-', which)}.lock"
+    with place.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pytest.fail('another test process uses this Neo4j; is this test of the group "neo4j"?', pytrace=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def neo4j_server() -> Iterator[Target]:
     neo4j_is_to_be_had()
+    with _alone():
+        yield from _server()
+
+
+def _server() -> Iterator[Target]:
     from memgraph_server.stores.neo4j_store import Target
 
     given = os.environ.get("MEMGRAPH_TEST_NEO4J_URL")

@@ -36,7 +36,7 @@ def opened(settings: Settings) -> Iterator[Services]:
         services.close()
 
 
-@pytest.fixture(params=["sqlite", "neo4j"])
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.xdist_group("neo4j"))])
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     if request.param == "sqlite":
         return Settings(store=f"sqlite:///{tmp_path}/store.db", max_attempts=ATTEMPTS, **QUICK)
