@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -141,9 +141,9 @@ def find_evidence(
         coming_facts = _ahead(store, lambda: asking.stated_facts(reading, whole))
         coming_turns = _ahead(store, lambda: nearest(store, namespace, encoding, question.token_budget))
         words = look_up(store, namespace, reading)
+        walked = asking.walk(reading, encoding, words, coming_facts)
         stated = coming_facts()
         near = stated[:NEAREST_FACTS]
-        walked = asking.walk(reading, encoding, words, near)
         walked_at = clock()
         pointed = asking.pointed_turns(walked, near)
         search = TurnSearch(
@@ -192,8 +192,8 @@ def _one_snapshot(store: GraphStore, namespace: str, *, held: bool) -> AbstractC
 
 
 def _ahead(store: GraphStore, read: Callable[[], _T]) -> Callable[[], _T]:
-    """The read, begun already where the store can do several at once. To be called once."""
-    return store.ahead(read) if isinstance(store, ReadsAhead) else read
+    """Begun already where the store can do several at once, else when it is first asked for; read once."""
+    return store.ahead(read) if isinstance(store, ReadsAhead) else cache(read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,8 @@ class _Asking:
         held = answerability.coverage(words.postings, terms(self.question.text), names, words.turns)
         return {"legible": legible, "coverage": held}
 
-    def walk(self, reading: Reading, encoding: Encoding, words: Words, near: Sequence[Step]) -> Walked:
-        roots = self._roots(reading, near)
+    def walk(self, reading: Reading, encoding: Encoding, words: Words, stated: Callable[[], Sequence[Step]]) -> Walked:
+        roots = self._roots(reading, stated)
         if not roots:
             return Walked()
         wanted = wanted_relations(reading, self.registry)
@@ -278,13 +278,14 @@ class _Asking:
         at = scope.start if scope is not None and scope.end == scope.start + 1 else None
         return walk.walk(roots, limits, Repairs(self.registry, wanted, below=below, valid_at=at))
 
-    def _roots(self, reading: Reading, near: Sequence[Step]) -> tuple[Anchor, ...]:
-        """Named entities; who asks, for "I"; else the heads of the nearest facts."""
+    def _roots(self, reading: Reading, stated: Callable[[], Sequence[Step]]) -> tuple[Anchor, ...]:
+        """Named entities; who asks, for "I"; else the heads of the nearest facts, which are waited for only then."""
         asker = [self.question.speaker] if self.question.speaker and reading.first_person else []
         linked = self.store.find_names(self.namespace, [*reading.names, *asker])
         found = anchors(reading, linked)
         if found:
             return found[: 2 * ROOTS]
+        near = stated()[:NEAREST_FACTS]
         heads = {step.fact.head: Anchor(step.fact.head, step.head_name, reading.intent) for step in near}
         return tuple(heads.values())[:ROOTS]
 
