@@ -4,7 +4,8 @@
     vector ── nearest ──┼─> up to `wide` cards without ────recency, length ──> up to ── the `narrow` best and
     graph ── handles ───┘   vectors                        graph                       the turns before them
 
-A handful of store calls, whatever the size of the namespace; turns without vectors yet are found by their words.
+Those ranked first by these then raise what goes on from them (`second_hop.py`). A handful of store calls, whatever the
+size of the namespace; turns without vectors yet are found by their words.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from memgraph_server.retrieval import signals
 from memgraph_server.retrieval.cues import Sought
 from memgraph_server.retrieval.fusion import Fused, Ranking, fuse, lexical_scale
 from memgraph_server.retrieval.question import Reading
+from memgraph_server.retrieval.second_hop import REACHED, second_hop
 from memgraph_server.retrieval.signals import Array
 from memgraph_server.stores.port import CardVectors, GraphStore, Posting, TurnCard
 
@@ -95,7 +97,10 @@ class TurnSearch:
         handles = dict.fromkeys([*(card.handle for card in narrow), *before])
         held = self.store.turn_vectors(self.namespace, list(handles))
         cards = [_with_vectors(card, held.get(card.handle)) for card in narrow]
-        found = {name: values[places] for name, values in cheap.items()} | self._signals(cards, held)
+        matches = self._matches(cards, held)
+        found = {name: values[places] for name, values in cheap.items()} | self._signals(cards, matches)
+        if self.ranking.weights.get("hop"):
+            found["hop"] = self._hop(cards, self._fused(cards, found), matches[0])
         return Ranked(cards, found, self._fused(cards, found), self._scale, self.reading.sought)
 
     @property
@@ -166,10 +171,19 @@ class TurnSearch:
             "facts": signals.turn_scores(cards, facts),
         }
 
-    def _signals(self, cards: Sequence[TurnCard], held: Mapping[int, CardVectors]) -> dict[str, Array]:
-        """Those that need vectors."""
+    def _matches(self, cards: Sequence[TurnCard], held: Mapping[int, CardVectors]) -> tuple[Array, Array]:
         weights = signals.piece_weights(self.encoding.pieces, self.words.postings, self.words.turns)
-        own, late = signals.late_interaction(cards, held, self.encoding.tokens, weights)
+        return signals.late_interaction(cards, held, self.encoding.tokens, weights)
+
+    def _hop(self, cards: Sequence[TurnCard], first: Fused, own: Array) -> Array:
+        """Of turns that go on from those ranked first."""
+        order = _largest(first.score, REACHED).tolist()
+        ends = self.store.ends_of_turns(self.namespace, [cards[place].turn_id for place in order], self.known_at)
+        return second_hop(order, [ends.get(card.turn_id, ()) for card in cards], own)
+
+    def _signals(self, cards: Sequence[TurnCard], matches: tuple[Array, Array]) -> dict[str, Array]:
+        """Those that need vectors."""
+        own, late = (each.sum(axis=1) for each in matches)
         pooled = signals.pooled(cards, self.encoding.pooled)
         return {
             "late": late,

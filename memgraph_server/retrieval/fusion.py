@@ -1,7 +1,7 @@
 """Few named signals of a turn's relevance, added up.
 
     relevance = Σ weight × signal ÷ scale                       over lexical, late, own and pooled
-    score     = relevance + Σ weight × signal ÷ scale           over facts, speaker, question, recency, graph and time
+    score     = relevance + Σ weight × signal ÷ scale           over facts, speaker, question, recency, graph, time, hop
                 − length × log(tokens + 4)
                 + session × strength of the turn's session − repeat × log(1 + tokens of its better turns ÷ 60)
 
@@ -36,7 +36,7 @@ from memgraph_server.retrieval.signals import Array, Card, Posting, rarity
 RELEVANCE = ("lexical", "late", "own", "pooled")
 #: A weight beyond it is no weight; NaN and infinity, which JSON in Python may hold, are beyond it too.
 _LARGEST = 1e6
-_SIGNALS = frozenset({*RELEVANCE, "facts", "speaker", "question", "recency", "graph", "time"})
+_SIGNALS = frozenset({*RELEVANCE, "facts", "speaker", "question", "recency", "graph", "time", "hop"})
 
 
 @dataclass(frozen=True, slots=True)

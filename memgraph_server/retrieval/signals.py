@@ -196,7 +196,8 @@ def _words(pieces: Sequence[str]) -> list[tuple[str, list[int]]]:
 def late_interaction(
     cards: Sequence[Card], before: Mapping[int, Tokens], question: NDArray[np.float32], weights: Array
 ) -> tuple[Array, Array]:
-    """Σ over pieces of weight × best match: among the tokens of the turn, and of the turn and the one before it.
+    """Weight × best match, shape (cards, pieces that count): among the tokens of the turn, and of the turn and the one
+    before it. Summed over pieces, they are the signals `own` and `late`.
 
     question: shape (pieces, dimension), unit rows; before: the tokens of previous turns by handle (those that are
     absent are passed over).
@@ -214,7 +215,7 @@ def late_interaction(
 
 def _weighted(matches: Sequence[Array], weights: Array) -> Array:
     table = np.stack(matches) if matches else np.zeros((0, len(weights)))
-    return np.where(np.isfinite(table), table, 0.0) @ weights
+    return np.where(np.isfinite(table), table, 0.0) * weights
 
 
 def _best_matches(cards: Sequence[Tokens], question: NDArray[np.float32]) -> dict[int, Array]:

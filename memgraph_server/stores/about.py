@@ -1,9 +1,12 @@
-"""What a step of a search asks about many entities at once (`GraphStore.facts_about`)."""
+"""What a step of a search asks about many entities at once (`GraphStore.facts_about`), and what many turns are about
+(`GraphStore.ends_of_turns`)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memgraph_server.stores.port import AsOf, Floats, GraphStore, Neighbour
@@ -54,3 +57,11 @@ class Between:
         return store.facts_between(
             namespace, self.head, self.relations, as_of=self.as_of, limit=self.limit, reverse=self.reverse
         )
+
+
+def read_ends(rows: Iterable[tuple[str, int, int | None] | list[Any]]) -> dict[str, frozenset[int]]:
+    """By turn, what its (turn, head, tail) name; an ending of all tails has none."""
+    ends: defaultdict[str, set[int]] = defaultdict(set)
+    for turn_id, head, tail in rows:
+        ends[turn_id].update((head,) if tail is None else (head, tail))
+    return {turn_id: frozenset(found) for turn_id, found in ends.items()}

@@ -351,6 +351,12 @@ class GraphStore(Protocol):
     def facts_of_turns(
         self, namespace: str, turn_ids: Sequence[str], as_of: AsOf = AsOf()
     ) -> dict[str, list[FactView]]: ...
+    def ends_of_turns(
+        self, namespace: str, turn_ids: Sequence[str], known_at: Instant | None = None
+    ) -> dict[str, frozenset[int]]:
+        """Of each turn, the entities that its assertions are about, at either end, as they stood at `known_at` (None:
+        now), by numbers that tell them apart; turns without any are left out. Reads no fact: for a hundred turns."""
+        ...
 
     # -- search
     def neighbours(

@@ -18,6 +18,7 @@ from memgraph_server.memory.interval import Instant, to_datetime
 from memgraph_server.memory.proposals import Proposal, triple_text
 from memgraph_server.memory.turns import Role, Turn
 from memgraph_server.retrieval.evidence import Evidence, Question, four_characters_a_token
+from memgraph_server.retrieval.fusion import Ranking
 from memgraph_server.stores.port import TurnOutcome, TurnVectors
 from memgraph_server.stores.sqlite import SqliteStore
 
@@ -94,14 +95,21 @@ def remember(store: SqliteStore, namespace: str, embedder: CountingEmbedder, *, 
         store.apply_outcome(namespace, TurnOutcome(turn.id, proposals, (), own, triples), lease=None, now=now)
 
 
-def ask(store: SqliteStore, embedder: CountingEmbedder, text: str, namespace: str = "n", **options: Any) -> Evidence:
+def ask(
+    store: SqliteStore,
+    embedder: CountingEmbedder,
+    text: str,
+    namespace: str = "n",
+    ranking: Ranking | None = None,
+    **options: Any,
+) -> Evidence:
     asked = Question(text=text, **{"now": START + 200 * DAY, **options})
     return find_evidence(
         store,
         namespace,
         embedder,
         asked,
-        ranking=shipped_ranking(),
+        ranking=ranking or shipped_ranking(),
         registry=wiring.registry(),
         clock=iter(range(99)).__next__,
     )
@@ -158,6 +166,34 @@ def test_another_tokenizer_is_kept_to(store: SqliteStore, embedder: CountingEmbe
         tokenizer=lambda text: len(text.split()),
     )
     assert 0 < sum(len(one.turn.full_text().split()) for one in found.turns) <= 20
+
+
+#: One line of a gazetteer a turn: who is asked about, without his name; what borders his place; other borders, and
+#: towns on a river, which is all that the question names.
+GAZETTEER = (
+    ("Crow, the old watchman, lives in Marlow.", ("Crow", "lives_in", "Marlow")),
+    ("Marlow borders upon Tenby all along.", ("Marlow", "borders", "Tenby")),
+    *((f"Upper{n} borders Lower{n}.", (f"Upper{n}", "borders", f"Lower{n}")) for n in range(4)),
+    *((f"Town T{n} stands on a river.", (f"T{n}", "stands_on", "river")) for n in range(40)),
+)
+
+
+def test_a_turn_that_goes_on_from_the_one_found_first_is_found_by_the_entity_between_them(
+    store: SqliteStore, embedder: CountingEmbedder
+) -> None:
+    for number, (text, triple) in enumerate(GAZETTEER):
+        turn = Turn(f"g{number}", f"s{number}", Role.USER, "", text, at=START)
+        store.append_turns("n", [turn], job_id=turn.id, now=START)
+        own, fact = embedder.encode([text, triple_text(*triple)])
+        read = TurnVectors(own.pooled, own.tokens, own.pieces)
+        said = (Proposal(*triple, START, START, turn_id=turn.id),)
+        outcome = TurnOutcome(turn.id, said, (), read, {triple_text(*triple): fact.pooled})
+        store.apply_outcome("n", outcome, lease=None, now=START)
+    asked, room = "What borders the place by the river where the old watchman lives?", {"token_budget": 20}
+    assert returned(ask(store, embedder, asked, **room)) == ["g0", "g1"]
+    shipped = shipped_ranking()
+    without = replace(shipped, weights={**shipped.weights, "hop": 0.0})
+    assert "g1" not in returned(ask(store, embedder, asked, ranking=without, **room))
 
 
 def test_one_question_is_embedded_in_one_call(store: SqliteStore, embedder: CountingEmbedder) -> None:

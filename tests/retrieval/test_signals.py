@@ -69,7 +69,7 @@ def late(
 ) -> tuple[list[float], list[float]]:
     weights = np.full(len(question), 1 / len(question))
     own, either = signals.late_interaction(cards, {card.handle: card for card in cards}, np.stack(question), weights)
-    return own.tolist(), either.tolist()
+    return own.sum(axis=1).tolist(), either.sum(axis=1).tolist()
 
 
 def test_each_piece_takes_its_best_token_of_the_turn_or_of_the_one_before() -> None:

@@ -74,6 +74,7 @@ READS: dict[str, Call] = {
     "timeline": lambda s, n, i: (s.timeline(n), s.timeline(n, entity_id=i.ann), s.timeline(n, tail_id=i.bob)),
     "fact_versions": lambda s, n, i: s.fact_versions(n, i.fact),
     "facts_of_turns": lambda s, n, i: s.facts_of_turns(n, ["t0"]),
+    "ends_of_turns": lambda s, n, i: s.ends_of_turns(n, ["t0"]),
     "neighbours": lambda s, n, i: s.neighbours(n, i.ann, vector=vector("Ann likes Bob"), intents=None, **_AROUND),
     "facts_between": lambda s, n, i: s.facts_between(n, i.ann, ["likes"], as_of=AsOf(), limit=9),
     "facts_about": lambda s, n, i: s.facts_about(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memgraph_server.errors import InvalidInput
+from memgraph_server.memory.facts import Polarity
 from memgraph_server.stores.port import AsOf, FactView
 from tests.stores.material import DAY, NOW, Store, claim, entity_id, outcome, tell, turn
 
@@ -143,6 +144,24 @@ class ReadContract:
         assert list(then) == ["t1"]
         held = store.facts_of_turns("n", ["t1", "t2"], AsOf(valid_at=NOW + 7))
         assert sorted(view.tail_name for views in held.values() for view in views) == ["Rome", "tea"]
+
+    def test_ends_of_turns_tell_which_assert_something_of_one_entity(self, store: Store) -> None:
+        store.append_turns("n", [turn(f"t{i}") for i in range(5)], job_id="j", now=NOW)
+        said = claim("Ann", "lives_in", "Paris", NOW), claim("Ann", "likes", "tea", NOW)
+        ended = claim("Ann", "likes", None, NOW + 3, polarity=Polarity.ENDING)
+        store.apply_outcome("n", outcome("t1", *said), lease=None, now=NOW + 1)
+        store.apply_outcome("n", outcome("t2", claim("Bob", "knows", "Annie")), lease=None, now=NOW + 2)
+        store.apply_outcome("n", outcome("t3", ended), lease=None, now=NOW + 3)
+        asked = ["t3", "t2", "t1", "t0", "nobody", "t1"]
+        found = store.ends_of_turns("n", asked)
+        assert {turn_id: len(ends) for turn_id, ends in found.items()} == {"t1": 3, "t2": 2, "t3": 1}
+        assert found["t3"] < found["t1"]
+        assert not found["t2"] & found["t1"]
+        assert store.ends_of_turns("n", asked, NOW + 1) == {"t1": found["t1"]}
+        store.merge("n", entity_id(store, "n", "Annie"), entity_id(store, "n", "Ann"), now=NOW + 4)
+        assert store.ends_of_turns("n", asked)["t2"] & found["t3"]
+        assert store.ends_of_turns("n", asked, NOW + 3) == found
+        assert store.ends_of_turns("n", []) == {} == store.ends_of_turns("other", ["t1"])
 
     def test_facts_between_follow_relations_forward_and_backward_latest_start_first(self, store: Store) -> None:
         tell(

@@ -86,9 +86,19 @@ def _asked(store: Store, ask: Callable[[Store], Any]) -> Any:
         return type(error).__name__, error.message
 
 
+def _shared(store: Store, as_of: AsOf) -> list[list[str]]:
+    """Which turns assert something of one entity, however a store numbers entities."""
+    holders: dict[int, list[str]] = {}
+    for turn_id, ends in store.ends_of_turns("n", ["t1", "t2", "t3"], as_of.known_at).items():
+        for entity in ends:
+            holders.setdefault(entity, []).append(turn_id)
+    return sorted(sorted(turns) for turns in holders.values())
+
+
 def reads(stores: Both, as_of: AsOf) -> None:
     same(stores, lambda store: store.timeline("n", as_of=as_of))
     same(stores, lambda store: store.facts_of_turns("n", ["t1", "t2", "t3"], as_of))
+    same(stores, lambda store: _shared(store, as_of))
     around: dict[str, Any] = {"as_of": as_of, "minimum_confidence": 0.4, "intents": None, "limit": 7}
     for name in (*HEADS, "tea"):
         entity = same(stores, lambda store, name=name: store.resolve("n", name))  # type: ignore[misc]

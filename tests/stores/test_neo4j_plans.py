@@ -176,6 +176,7 @@ def _ask(store: Neo4jStore) -> None:
         store.timeline("n", entity_id=hub, relation="knows", as_of=as_of, limit=3)
         store.timeline("n", tail_id=hub, as_of=as_of, limit=3)
         store.facts_of_turns("n", ["t0", "t1"], as_of)
+        store.ends_of_turns("n", ["t0", "t1"], as_of.known_at)
     fact = store.timeline("n", entity_id=hub, limit=1).facts[0].fact.id
     store.fact_versions("n", fact)
     _ask_the_rest(store)

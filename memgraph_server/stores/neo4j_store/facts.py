@@ -14,6 +14,8 @@ from typing import Any
 
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.facts import Fact, Intent, Stratum
+from memgraph_server.memory.interval import Instant
+from memgraph_server.stores.about import read_ends
 from memgraph_server.stores.neo4j_store.connection import Query, Row, Statements, ordered
 from memgraph_server.stores.neo4j_store.entities import NEVER
 from memgraph_server.stores.port import AsOf, FactView
@@ -150,6 +152,25 @@ def _of_turns(name: str, held: str) -> Query:
 OF_TURNS_NOW = _of_turns("facts believed now that turns support", NOW)
 OF_TURNS_THEN = _of_turns("facts believed then that turns support", THEN)
 
+
+def _ends_of_turns(name: str, held: str) -> Query:
+    return Query(
+        name,
+        f"""
+        UNWIND $turns AS turn
+        MATCH (p:Placement) USING INDEX p:Placement(namespace, turn_id)
+        WHERE p.namespace = $namespace AND p.turn_id = turn AND {held}
+        RETURN collect([turn, p.head, p.tail])""",
+        listed=True,
+    )
+
+
+ENDS_NOW = _ends_of_turns("entities that turns assert something of now", "p.current")
+ENDS_THEN = _ends_of_turns(
+    "entities that turns asserted something of then",
+    "p.recorded_from <= $known_at AND coalesce(p.recorded_to, $never) > $known_at",
+)
+
 SUPPORTERS = Query(
     "assertions that support a current fact",
     """
@@ -255,6 +276,18 @@ def of_turns(ask: Statements, namespace: str, turn_ids: Sequence[str], as_of: As
     for row in ask(query, **clocks(namespace, as_of), turns=list(dict.fromkeys(turn_ids))) if turn_ids else ():
         by_turn[row[18]].append(view(row))
     return dict(by_turn)
+
+
+def ends_of_turns(
+    ask: Statements, namespace: str, turn_ids: Sequence[str], known_at: Instant | None
+) -> dict[str, frozenset[int]]:
+    """Numbers of the entities at both ends of the turns' assertions, merges followed; turns without any are absent."""
+    if not turn_ids:
+        return {}
+    values = {"namespace": namespace, "turns": list(dict.fromkeys(turn_ids))}
+    if known_at is None:
+        return read_ends(ask(ENDS_NOW, **values))
+    return read_ends(ask(ENDS_THEN, **values, known_at=known_at, never=NEVER))
 
 
 def supporters(ask: Statements, namespace: str, fact_id: str) -> list[int]:

@@ -292,6 +292,11 @@ class Neo4jStore(Transactions):
     def facts_of_turns(self, namespace: str, turn_ids: Sequence[str], as_of: AsOf = _NOW) -> dict[str, list[FactView]]:
         return self._read(namespace, lambda ask: facts.of_turns(ask, namespace, turn_ids, as_of))
 
+    def ends_of_turns(
+        self, namespace: str, turn_ids: Sequence[str], known_at: Instant | None = None
+    ) -> dict[str, frozenset[int]]:
+        return self._read(namespace, lambda ask: facts.ends_of_turns(ask, namespace, turn_ids, known_at))
+
     # -- search
 
     def neighbours(

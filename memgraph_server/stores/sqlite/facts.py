@@ -17,6 +17,7 @@ from typing import Any
 from memgraph_server.errors import NotFound
 from memgraph_server.memory.facts import STABLE_THRESHOLD, Fact, Intent, Stratum
 from memgraph_server.memory.interval import Instant
+from memgraph_server.stores.about import read_ends
 from memgraph_server.stores.port import AsOf, FactView
 
 COLUMNS = """f.id, f.version, h.id, f.relation, t.id, f.stratum, f.valid_from, f.valid_to, f.confidence, f.intent,
@@ -117,6 +118,18 @@ def of_turns(
     for row, fact in zip(rows, seen, strict=True):
         by_turn[row[0]].append(fact)
     return dict(by_turn)
+
+
+def ends_of_turns(
+    connection: sqlite3.Connection, namespace: int, turn_ids: Sequence[str], known_at: Instant | None
+) -> dict[str, frozenset[int]]:
+    """Handles of the entities at both ends of the turns' assertions, merges followed; turns without any are absent."""
+    query = f"""
+        SELECT a.turn_id, p.head, p.tail
+        FROM json_each(:turns) wanted CROSS JOIN assertion a ON a.namespace = :namespace AND a.turn_id = wanted.value
+        CROSS JOIN placement p ON p.namespace = :namespace AND p.assertion = a.handle AND {_placed(known_at)}"""
+    values = {"namespace": namespace, "known_at": known_at, "turns": json.dumps(list(dict.fromkeys(turn_ids)))}
+    return read_ends(connection.execute(query, values))
 
 
 def views(

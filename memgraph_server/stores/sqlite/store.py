@@ -296,6 +296,12 @@ class SqliteStore:
         with self._read(namespace) as (connection, number):
             return facts.of_turns(connection, number, turn_ids, as_of)
 
+    def ends_of_turns(
+        self, namespace: str, turn_ids: Sequence[str], known_at: Instant | None = None
+    ) -> dict[str, frozenset[int]]:
+        with self._read(namespace) as (connection, number):
+            return facts.ends_of_turns(connection, number, turn_ids, known_at)
+
     # -- search
 
     def neighbours(
