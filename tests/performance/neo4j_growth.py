@@ -1,10 +1,11 @@
 """The Neo4j store as it grows, and as workers are added: ratios in one run.
 
     python -m tests.performance neo4j_growth [--facts 10000 300000] [--samples 100] [--workers 8] [--json OUT]
+    python -m tests.performance neo4j_growth --again        over the memories that an earlier run has filled
 
 Needs a Neo4j for tests (tests/services/neo4j start) and its data is deleted. One person holds half of the facts.
-1. applying one fact to anybody and to that person, and a question: at each size as it is reached, and once more in
-   all of them in turn, so that another load of the machine falls on all alike; statements a turn;
+1. applying one fact to anybody and to that person, and a question: at each size as it is reached and warm, and once
+   more in all of them in turn, so that another load of the machine falls on all alike; statements a turn;
 2. turns a second with a scripted extractor that takes 200 ms a turn, by one worker process and by several.
 """
 
@@ -42,6 +43,7 @@ from tests.services.neo4j_server import SCRIPT, emptied
 PASSWORD = "memgraph-tests"  # noqa: S105  of the server that tests start
 APPLY, ASK, SCALE, ROUND_TRIPS = 1.3, 1.5, 5.0, 4.0  # bars
 SLOW_SECONDS = 0.2
+WARM_SECONDS = 120.0  # at most, after much was loaded
 SESSIONS, TURNS_EACH = 24, 4
 
 
@@ -69,23 +71,15 @@ def main() -> None:
     parser.add_argument("--facts", type=int, nargs="+", default=[10_000, 300_000])
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--again", action="store_true", help="fill nothing, and leave the workers out")
     options = parser.parse_args()
     url = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, check=True).stdout.split()[-1]
     store = open_store(url)
     store.migrate()
-    for namespace in store.namespaces():  # of an earlier run: more than one statement can delete
-        store.erase(namespace, now=wiring.clock())
-    emptied(store)
-    one, several = (workers_speed(url, store, count) for count in (1, options.workers))
-    print(f"{one:.1f} turns a second by one worker, {several:.1f} by {options.workers}", flush=True)
-    sizes, in_turn = growth(url, store, sorted(options.facts), options.samples)
+    rows = [] if options.again else worker_figures(url, store, options.workers)
+    sizes, in_turn = growth(url, store, sorted(options.facts), options.samples, again=options.again)
     store.close()
-    rows = [
-        Figure("turns a second, one worker", one),
-        Figure(f"turns a second, {options.workers} workers against one", several / one, "×", SCALE, at_least=True),
-        *growth_figures(sizes),
-        *in_turn_figures(in_turn),
-    ]
+    rows += [*growth_figures(sizes), *in_turn_figures(in_turn)]
     present("Neo4j as it grows", rows, options.json, samples=options.samples)
 
 
@@ -98,7 +92,9 @@ def open_store(url: str) -> Neo4jStore:
 # -- 1: growth
 
 
-def growth(url: str, store: Neo4jStore, sizes: list[int], samples: int) -> tuple[dict[int, Reached], dict[int, AtSize]]:
+def growth(
+    url: str, store: Neo4jStore, sizes: list[int], samples: int, *, again: bool
+) -> tuple[dict[int, Reached], dict[int, AtSize]]:
     """At each size when it was reached, and in all of them in turn."""
     services = wiring.services(Settings(store=url, neo4j_password=PASSWORD, embedder="hashed", extractor="patterns"))
     vectors = synthetic.HashedVectors(HashedEmbedder())
@@ -107,10 +103,12 @@ def growth(url: str, store: Neo4jStore, sizes: list[int], samples: int) -> tuple
     try:
         for size in sizes:
             began = time.perf_counter()
-            fill(store, vectors, there, size)
+            if not again:
+                fill(store, vectors, there, size)
+                print(f"{size:,} facts after {time.perf_counter() - began:.0f} s", flush=True)
             there = size
-            print(f"{size:,} facts after {time.perf_counter() - began:.0f} s", flush=True)
             acts = acts_at(services, store, vectors, size, samples)
+            warm(acts[-1], samples)
             spent = [medians([act], samples)[0] for act in acts]
             found[size] = Reached(*spent, statements_of_a_turn(store, vectors, f"speed-{size}", samples))
             print(found[size], flush=True)
@@ -172,6 +170,13 @@ def medians(acts: Sequence[Act], times: int) -> list[float]:
     return [statistics.median(own[times // 10 :]) for own in spent]
 
 
+def warm(act: Act, samples: int) -> None:
+    """Until it gets no faster: plans are made and pages are in memory, as in a server that has been in use."""
+    ends, before = time.monotonic() + WARM_SECONDS, float("inf")
+    while (now := medians([act], samples)[0]) < 0.95 * before and time.monotonic() < ends:
+        before = now
+
+
 def statements_of_a_turn(store: Neo4jStore, vectors: synthetic.HashedVectors, namespace: str, samples: int) -> float:
     """What applying the outcome of one turn with one new fact sends: each statement is one round trip."""
     sent: list[str] = []
@@ -216,6 +221,19 @@ def in_turn_figures(sizes: dict[int, AtSize]) -> list[Figure]:
 
 
 # -- 2: workers
+
+
+def worker_figures(url: str, store: Neo4jStore, workers: int) -> list[Figure]:
+    """Of an empty database: what is there is deleted."""
+    for namespace in store.namespaces():  # of an earlier run: more than one statement can delete
+        store.erase(namespace, now=wiring.clock())
+    emptied(store)
+    one, several = (workers_speed(url, store, count) for count in (1, workers))
+    print(f"{one:.1f} turns a second by one worker, {several:.1f} by {workers}", flush=True)
+    return [
+        Figure("turns a second, one worker", one),
+        Figure(f"turns a second, {workers} workers against one", several / one, "×", SCALE, at_least=True),
+    ]
 
 
 class SlowExtractor:
