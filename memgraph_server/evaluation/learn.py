@@ -69,13 +69,17 @@ class Seen:
     ids: tuple[str, ...]
     wanted: frozenset[str]
 
-    def found_by(self, ranking: Ranking, budget: int) -> bool:
-        """Whether all that is wanted is among the turns that fit the budget."""
+    def found_by(self, ranking: Ranking, *budgets: int) -> list[bool]:
+        """Whether all that is wanted is among the turns that fit each budget."""
         cards, ranked = self.ranked.cards, self.ranked
         fused = fuse(cards, ranked.signals, ranking, ranked.lexical_scale, sought=ranked.sought)
-        tokens = [tokens_of(card.characters) for card in cards]
-        places = choose(tokens, fused.score.tolist(), budget, vectors_of(cards))
-        return self.wanted <= {self.ids[place] for place in places}
+        tokens, scores, vectors = (
+            [tokens_of(card.characters) for card in cards],
+            fused.score.tolist(),
+            vectors_of(cards),
+        )
+        chosen = [choose(tokens, scores, budget, vectors) for budget in budgets]
+        return [self.wanted <= {self.ids[place] for place in places} for places in chosen]
 
 
 def fit(examples: Sequence[Example], prior: Array, ridge: float = RIDGE) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,10 +13,11 @@ import pytest
 
 from memgraph_server import wiring
 from memgraph_server.actions.ask import ask
+from memgraph_server.evaluation.transcripts import read_conversations
 from memgraph_server.language.onnx_embedder import OnnxEmbedder
 from memgraph_server.retrieval.evidence import Question
 from memgraph_server.settings import Settings
-from tests.performance import query, synthetic, temporal_graphs
+from tests.performance import ablation, query, synthetic, temporal_graphs
 from tests.performance.__main__ import benchmarks
 from tests.performance.figures import Figure
 from tests.performance.multiplied import multiply
@@ -116,6 +118,23 @@ def test_query_latency_is_measured_at_each_size(tmp_path: Path) -> None:
     assert all(len(latency.wall) == 3 for latency in by_size.values())
     assert figures["p95 at 300 facts"] >= figures["p50 at 300 facts"] > 0
     assert figures["p50, 300 facts to 100"] > 0
+
+
+def test_what_a_part_adds_is_seen_where_it_is_left_out(tmp_path: Path) -> None:
+    """Room for one of two turns: Ann's, for who speaks; the shorter, without that."""
+    said = {"Ann": "The trip to Oslo in July was quite wonderful.", "Bob": "Oslo was wonderful."}
+    turns = [
+        {"id": f"t{n}", "role": "user", "speaker": who, "text": text, "at": f"2023-05-0{n + 1}T10:00:00+00:00"}
+        for n, (who, text) in enumerate(said.items())
+    ]
+    question = {"text": "How was Oslo for Ann?", "evidence": ["t0"], "category": "open"}
+    document = {"id": "c", "sessions": [{"session_id": "s", "turns": turns}], "questions": [question]}
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps({"conversations": [document]}))
+    questions = list(ablation.asked(read_conversations(path), None))
+    figures = {figure.name: figure.value for figure in ablation.figures(questions, [12, 2048])}
+    assert figures["as it ships, 12"] == figures["as it ships, 2,048"] == figures["as it ships, 2,048, open"] == 100.0
+    assert (figures["without the speaker, 12"], figures["without the speaker, 2,048"]) == (0.0, 100.0)
 
 
 def test_a_store_grown_by_copies_of_its_rows_is_whole(tmp_path: Path) -> None:
