@@ -8,8 +8,8 @@ Rules:
   what is measured is the graph and the search over it;
 - the real query path ranks; what it returned is taken best first;
 - a question counts at k when all its supporting passages are among the first k; the share of them is beside it;
-- the memory without its facts (their weight in the ranking, and that of the walk and of the second hop, 0), BM25 and
-  dense vectors rank the same passages in the same run.
+- the memory without the second hop, and without its facts at all (their weight in the ranking, that of the walk and
+  that of the second hop 0), BM25 and dense vectors rank the same passages in the same run.
 """
 
 from __future__ import annotations
@@ -215,9 +215,13 @@ def _rankers(services: wiring.Services, passages: Sequence[Passage]) -> dict[str
     for each in (bm25, dense):
         each.add(turns)
     shipped = shipped_ranking()
-    without = replace(shipped, weights={**shipped.weights, "facts": 0.0, "graph": 0.0, "hop": 0.0})
+    one_hop, without = (
+        replace(shipped, weights={**shipped.weights, **dict.fromkeys(left_out, 0.0)})
+        for left_out in (("hop",), ("facts", "graph", "hop"))
+    )
     return {
         "memory": lambda text: _ranked(services, text, shipped),
+        "memory, without the second hop": lambda text: _ranked(services, text, one_hop),
         "memory, without its facts": lambda text: _ranked(services, text, without),
         "bm25": lambda text: [ids[place] for place in bm25.ranked(text)],
         "dense": lambda text: [ids[place] for place in dense.ranked(text)],
