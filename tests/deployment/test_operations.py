@@ -57,7 +57,7 @@ class Writer:
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> Path:
-    (code,) = re.findall(r"<<'PY'\n(.*?)^PY$", PAGE, re.DOTALL | re.MULTILINE)
+    (code,) = re.findall(r"^cat > backup\.py <<'PY'\n(.*?)^PY$", PAGE, re.DOTALL | re.MULTILINE)
     (tmp_path / "backup.py").write_text(code, "utf-8")
     return tmp_path / "backup.py"
 

@@ -7,6 +7,7 @@ stopped on purpose.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import signal
@@ -109,12 +110,14 @@ def hold(workers: list[Part]) -> None:
 
 def a_hint(stage: Stage) -> bytes:
     """The message that hints at a session of nobody, by way of a queue that no worker takes from."""
-    aside = stage.settings().model_copy(update={"broker_queue": "aside"})
+    aside = dataclasses.replace(stage.settings(), broker_queue="aside")
     broker = wiring.broker(aside)
     broker.send(READ, ("nobody", "s"))
     broker.close()
     with stage.topology.redis.client() as client:
-        return client.lpop(aside.broker_queue)
+        message = client.lpop(aside.broker_queue)
+    assert isinstance(message, bytes)
+    return message
 
 
 def kill_somewhere(worker: Part, chance: random.Random) -> bool:
