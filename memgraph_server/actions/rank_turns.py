@@ -176,8 +176,9 @@ class TurnSearch:
         return signals.late_interaction(cards, held, self.encoding.tokens, weights)
 
     def _hop(self, cards: Sequence[TurnCard], first: Fused, own: Array) -> Array:
-        """Of turns that go on from those ranked first."""
-        order = _largest(first.score, REACHED).tolist()
+        """Of turns that go on from those ranked first. One without vectors yet matches nothing, and all that is said
+        would be beyond it: none goes on from it."""
+        order = [place for place in _largest(first.score, REACHED).tolist() if cards[place].token_bits is not None]
         ends = self.store.ends_of_turns(self.namespace, [cards[place].turn_id for place in order], self.known_at)
         return second_hop(order, [ends.get(card.turn_id, ()) for card in cards], own)
 

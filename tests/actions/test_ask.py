@@ -178,22 +178,38 @@ GAZETTEER = (
 )
 
 
-def test_a_turn_that_goes_on_from_the_one_found_first_is_found_by_the_entity_between_them(
-    store: SqliteStore, embedder: CountingEmbedder
-) -> None:
+def read_gazetteer(store: SqliteStore, embedder: CountingEmbedder, *, vectorless: str = "") -> None:
     for number, (text, triple) in enumerate(GAZETTEER):
         turn = Turn(f"g{number}", f"s{number}", Role.USER, "", text, at=START)
         store.append_turns("n", [turn], job_id=turn.id, now=START)
         own, fact = embedder.encode([text, triple_text(*triple)])
-        read = TurnVectors(own.pooled, own.tokens, own.pieces)
+        read = None if turn.id == vectorless else TurnVectors(own.pooled, own.tokens, own.pieces)
         said = (Proposal(*triple, START, START, turn_id=turn.id),)
         outcome = TurnOutcome(turn.id, said, (), read, {triple_text(*triple): fact.pooled})
         store.apply_outcome("n", outcome, lease=None, now=START)
+
+
+def test_a_turn_that_goes_on_from_the_one_found_first_is_found_by_the_entity_between_them(
+    store: SqliteStore, embedder: CountingEmbedder
+) -> None:
+    read_gazetteer(store, embedder)
     asked, room = "What borders the place by the river where the old watchman lives?", {"token_budget": 20}
     assert returned(ask(store, embedder, asked, **room)) == ["g0", "g1"]
     shipped = shipped_ranking()
     without = replace(shipped, weights={**shipped.weights, "hop": 0.0})
     assert "g1" not in returned(ask(store, embedder, asked, ranking=without, **room))
+
+
+def test_nothing_goes_on_from_a_turn_without_vectors(store: SqliteStore, embedder: CountingEmbedder) -> None:
+    """As an import leaves them: it matches nothing, so that all that another says would be beyond it."""
+    read_gazetteer(store, embedder, vectorless="g0")
+    asked = "Where does Crow, the old watchman, live, in Marlow?"
+    shipped = shipped_ranking()
+    without = replace(shipped, weights={**shipped.weights, "hop": 0.0})
+    found, plain = (ask(store, embedder, asked, ranking=each, token_budget=60) for each in (shipped, without))
+    scores, expected = ({one.turn.id: one.score for one in each.turns} for each in (found, plain))
+    assert "g0" in scores
+    assert scores["g1"] == pytest.approx(expected["g1"])
 
 
 def test_one_question_is_embedded_in_one_call(store: SqliteStore, embedder: CountingEmbedder) -> None:
