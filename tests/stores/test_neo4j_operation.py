@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 import threading
@@ -9,11 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import neo4j
 import pytest
 
 from memgraph_server.errors import InvalidInput, SchemaMismatch, StoreUnavailable
 from memgraph_server.stores.neo4j_store import Neo4jStore, Target, schema
-from memgraph_server.stores.neo4j_store.connection import Query
+from memgraph_server.stores.neo4j_store.connection import MOST_AHEAD, Query
 from memgraph_server.stores.port import AsOf
 from tests.services.neo4j_server import emptied
 from tests.stores.material import (
@@ -217,6 +219,53 @@ def test_a_read_asks_for_what_its_process_wrote(store: Neo4jStore, caplog: pytes
     sent = [line for line in caplog.messages if " RUN " in line]
     assert sent
     assert all("'bookmarks': [" in line for line in sent)
+
+
+def later_than(bookmark: str) -> str:
+    """A transaction that is not there: its number stands at the end, in two bytes or more, before a closing one."""
+    raw = bytearray(base64.b64decode(bookmark.removeprefix("FB:")))
+    raw[-3] += 1
+    return "FB:" + base64.b64encode(raw).decode()
+
+
+@pytest.mark.parametrize(
+    "of_what",
+    [pytest.param("put back", marks=pytest.mark.slow), "no server's"],  # the server waits for a minute
+)
+def test_a_database_that_lacks_what_was_written_is_used_again_after_one_refusal(
+    store: Neo4jStore, of_what: str
+) -> None:
+    """As after it was put back to an earlier state under a server that runs."""
+    store.append_turns("n", [turn("t0")], job_id="j", now=NOW)
+    connection = store.connection
+    held = connection._bookmarks.get_bookmarks()
+    lost = map(later_than, held) if of_what == "put back" else ["nonsense"]
+    connection._bookmarks = neo4j.GraphDatabase.bookmark_manager(neo4j.Bookmarks.from_raw_values(lost))
+    with pytest.raises(StoreUnavailable, match="Bookmark"):
+        store.job("n", "j")
+    assert store.job("n", "j").total == 1
+
+
+def test_a_read_ahead_of_a_store_that_is_closed_says_so(neo4j_server: Target) -> None:
+    store = opened(neo4j_server)
+    begun, on = threading.Semaphore(0), threading.Event()
+
+    def busy() -> None:
+        begun.release()
+        on.wait(20)
+
+    running = [store.ahead(busy) for _ in range(MOST_AHEAD)]
+    for _ in running:
+        assert begun.acquire(timeout=20)
+    queued = store.ahead(lambda: 1)
+    closing = threading.Thread(target=store.close)
+    closing.start()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        queued()
+    on.set()
+    closing.join()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        store.ahead(lambda: 1)
 
 
 def test_writers_who_name_the_same_new_person_make_one_of_her(store: Neo4jStore) -> None:

@@ -16,7 +16,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,6 +39,8 @@ RETRY_DELAY = 0.1
 #: hundred connections.
 MOST_AHEAD = 32
 _Error = exceptions.Neo4jError | exceptions.DriverError
+#: What a server answers to bookmarks that it cannot come to: the first after a wait of its own (a minute).
+_NO_BOOKMARK = ("Transaction.BookmarkTimeout", "Transaction.InvalidBookmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,9 @@ class Connection:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.watch: Callable[[Query, dict[str, Any]], None] | None = None
-        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+        self._forget()
         self._accepted = False
+        self._closed = False
         self._guard = threading.Lock()
         self._aside = ThreadPoolExecutor(MOST_AHEAD, "neo4j-ahead")  # has no thread before the first read ahead
         self._driver = neo4j.GraphDatabase.driver(
@@ -150,10 +153,28 @@ class Connection:
                 yield Statements(held, self.watch)
                 held.rollback()
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
-            raise in_our_words(error, self.target) from error
+            raise self._told(error) from error
 
     def ahead(self, read: Callable[[], _T]) -> Callable[[], _T]:
-        return self._aside.submit(read).result
+        """Raises StoreUnavailable, at once or when the result is asked for, where the store was closed before it."""
+        with self._open():
+            result = self._aside.submit(read).result
+
+        def wait() -> _T:
+            with self._open():
+                return result()
+
+        return wait
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        """In our words, what an executor says that was shut down."""
+        try:
+            yield
+        except (CancelledError, RuntimeError) as error:
+            if not self._closed:
+                raise
+            raise closed(self.target) from error
 
     def session(self, **config: Any) -> neo4j.Session:
         """Of a cluster, a member that has what this process wrote before."""
@@ -174,6 +195,7 @@ class Connection:
         self._accepted = False
 
     def close(self) -> None:
+        self._closed = True
         self._aside.shutdown(cancel_futures=True)
         self._driver.close()
 
@@ -189,7 +211,7 @@ class Connection:
                     return work(Statements(session, self.watch))
             except (exceptions.Neo4jError, exceptions.DriverError) as error:
                 if not helps(error) or time.monotonic() + delay > until:
-                    raise in_our_words(error, self.target) from error
+                    raise self._told(error) from error
             time.sleep(delay * random.uniform(0.8, 1.2))  # noqa: S311  nobody is to guess it
             delay *= 2
 
@@ -198,7 +220,17 @@ class Connection:
             with self.session() as session:
                 return ask(session)
         except (exceptions.Neo4jError, exceptions.DriverError) as error:
-            raise in_our_words(error, self.target) from error
+            raise self._told(error) from error
+
+    def _told(self, error: _Error) -> Exception:
+        """In our words. A database that was put back to an earlier state has not, and never will have, what this
+        process wrote: the next verb asks for nothing."""
+        if (getattr(error, "code", None) or "").endswith(_NO_BOOKMARK):
+            self._forget()
+        return in_our_words(error, self.target)
+
+    def _forget(self) -> None:
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
 
 
 def being_loaded(namespace: str) -> StoreUnavailable:
@@ -206,6 +238,10 @@ def being_loaded(namespace: str) -> StoreUnavailable:
     return StoreUnavailable(
         f"the namespace {namespace!r} is being imported or erased, or that was cut off: run it again, or erase it"
     )
+
+
+def closed(target: Target) -> StoreUnavailable:
+    return StoreUnavailable("the store cannot be used: it is closed", where=target.url)
 
 
 def in_our_words(error: Exception, target: Target) -> Exception:
@@ -220,11 +256,12 @@ def in_our_words(error: Exception, target: Target) -> Exception:
     code = getattr(error, "code", None) or ""
     down = (exceptions.ServiceUnavailable, exceptions.SessionExpired, exceptions.TransientError)
     gone = (exceptions.ConnectionPoolError, exceptions.IncompleteCommit, exceptions.DatabaseUnavailable)
-    if isinstance(error, (*down, *gone)) or "DatabaseNotFound" in code or "General.OutOfMemory" in code:
+    served = "DatabaseNotFound" not in code and "General.OutOfMemory" not in code and not code.endswith(_NO_BOOKMARK)
+    if isinstance(error, (*down, *gone)) or not served:
         why = f" ({code})" if code else ""
         return StoreUnavailable(
             f"{what}: {type(error).__name__}{why}", where=target.url if code else f"{target.url}: {error}"
         )
     if isinstance(error, exceptions.DriverError) and "closed" in str(error).lower():
-        return StoreUnavailable(f"{what}: it is closed", where=target.url)
+        return closed(target)
     return error
