@@ -62,8 +62,9 @@ def _fetched() -> bool:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Refuse a second process, which would erase what the first is testing with, and stop its server."""
-    which = os.environ.get("MEMGRAPH_TEST_NEO4J_URL") or os.environ.get("NEO4J_BOLT_PORT", "7787")
-    place = Path(tempfile.gettempdir()) / f"neo4j-tests-{re.sub(r'[^0-9a-z]+', '-', which)}.lock"
+    given = os.environ.get("MEMGRAPH_TEST_NEO4J_URL")
+    port = re.sub(r"\D", "", given.rpartition(":")[2]) if given else os.environ.get("NEO4J_BOLT_PORT", "7787")
+    place = Path(tempfile.gettempdir()) / f"neo4j-tests-{os.getuid()}-{port}.lock"
     with place.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
