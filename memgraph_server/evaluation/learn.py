@@ -73,11 +73,8 @@ class Seen:
         """Whether all that is wanted is among the turns that fit each budget."""
         cards, ranked = self.ranked.cards, self.ranked
         fused = fuse(cards, ranked.signals, ranking, ranked.lexical_scale, sought=ranked.sought)
-        tokens, scores, vectors = (
-            [tokens_of(card.characters) for card in cards],
-            fused.score.tolist(),
-            vectors_of(cards),
-        )
+        tokens, scores = [tokens_of(card.characters) for card in cards], fused.score.tolist()
+        vectors = vectors_of(cards)
         chosen = [choose(tokens, scores, budget, vectors) for budget in budgets]
         return [self.wanted <= {self.ids[place] for place in places} for places in chosen]
 
@@ -175,25 +172,25 @@ def examples_of(
                 pipeline.ingest(said, lambda more, task=reading: progress.advance(task, more))  # type: ignore[misc]
                 for probe in asked:
                     if probe.answerable:
-                        yield _example(conversation.id, probe, _without_tokens(ranked(pipeline, probe), cards))
+                        yield _example(conversation.id, probe, without_tokens(ranked(pipeline, probe), cards))
 
 
-def _without_tokens(found: Ranked, known: dict[int, TurnCard]) -> Ranked:
+def without_tokens(found: Ranked, known: dict[int, TurnCard]) -> Ranked:
     """Token vectors have had their say; without them, and with each turn's card once, thousands of questions fit into
     memory."""
     cards = [known.setdefault(card.handle, replace(card, token_bits=None)) for card in found.cards]
     return replace(found, cards=cards)
 
 
-def ranked(pipeline: Pipeline, probe: Probe) -> Ranked:
-    """The candidates of a question with their signals, before any budget."""
+def ranked(pipeline: Pipeline, probe: Probe, budget: int = 1) -> Ranked:
+    """The candidates of a question with their signals, before any is left out; more of them for a large budget."""
     seen: list[Ranked] = []
     services = pipeline.services
     find_evidence(
         services.store,
         pipeline.namespace,
         services.embedder.get(),
-        pipeline.question(probe, 1),
+        pipeline.question(probe, budget),
         ranking=shipped_ranking(),
         registry=services.relations,
         watch=seen.append,
@@ -201,12 +198,16 @@ def ranked(pipeline: Pipeline, probe: Probe) -> Ranked:
     return seen[0]
 
 
-def _example(conversation: str, probe: Probe, found: Ranked) -> Example:
-    wanted = probe.evidence_turns or probe.evidence_sessions
+def seen_of(probe: Probe, found: Ranked) -> Seen:
     ids = tuple(card.turn_id if probe.evidence_turns else card.session_id for card in found.cards)
-    places = [np.flatnonzero([each == one for each in ids]) for one in sorted(wanted)]
+    return Seen(found, ids, probe.evidence_turns or probe.evidence_sessions)
+
+
+def _example(conversation: str, probe: Probe, found: Ranked) -> Example:
+    seen = seen_of(probe, found)
+    places = [np.flatnonzero([each == one for each in seen.ids]) for one in sorted(seen.wanted)]
     columns = features(found.cards, found.signals, shipped_ranking(), found.lexical_scale)
-    return Example(conversation, columns, tuple(place for place in places if len(place)), Seen(found, ids, wanted))
+    return Example(conversation, columns, tuple(place for place in places if len(place)), seen)
 
 
 def weights_of(ranking: Ranking) -> Array:

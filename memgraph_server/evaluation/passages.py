@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -215,10 +215,7 @@ def _rankers(services: wiring.Services, passages: Sequence[Passage]) -> dict[str
     for each in (bm25, dense):
         each.add(turns)
     shipped = shipped_ranking()
-    one_hop, without = (
-        replace(shipped, weights={**shipped.weights, **dict.fromkeys(left_out, 0.0)})
-        for left_out in (("hop",), ("facts", "graph", "hop"))
-    )
+    one_hop, without = shipped.without("hop"), shipped.without("facts", "graph", "hop")
     return {
         "memory": lambda text: _ranked(services, text, shipped),
         "memory, without the second hop": lambda text: _ranked(services, text, one_hop),

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,10 @@ class Ranking:
             repeat=_numbers(values, "repeat", frozenset(Sought)),
             answerability=_numbers(values, "answerability", COEFFICIENTS),
         )
+
+    def without(self, *signals: str) -> Ranking:
+        """These count nothing."""
+        return replace(self, weights={**self.weights, **dict.fromkeys(signals, 0.0)})
 
 
 def _numbers(values: Mapping[str, Any], table: str, known: Collection[str]) -> dict[str, float]:

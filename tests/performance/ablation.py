@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 from rich.progress import Progress
 
-from memgraph_server.actions.ask import find_evidence, shipped_ranking
-from memgraph_server.actions.rank_turns import Ranked
-from memgraph_server.evaluation.learn import Seen
+from memgraph_server.actions.ask import shipped_ranking
+from memgraph_server.evaluation.learn import Seen, ranked, seen_of, without_tokens
 from memgraph_server.evaluation.pipeline import Pipeline, namespace_of, opened
 from memgraph_server.evaluation.run import can_be_kept
-from memgraph_server.evaluation.transcripts import Conversation, Probe, read_conversations
+from memgraph_server.evaluation.transcripts import Conversation, read_conversations
 from memgraph_server.retrieval.fusion import Ranking
 from memgraph_server.settings import Settings
+from memgraph_server.stores.port import TurnCard
 from tests.performance.figures import Figure, arguments, present
 
 BUDGETS = (512, 1024, 2048, 4096)
@@ -60,7 +60,7 @@ def rankings() -> dict[str, Ranking]:
     shipped = shipped_ranking()
     rows = {"as it ships": shipped}
     for name, parts in PARTS.items():
-        rows[name] = replace(shipped, weights={**shipped.weights, **dict.fromkeys(parts, 0.0)})
+        rows[name] = shipped.without(*parts)
     rows["without taking out length"] = replace(shipped, length=0.0)
     rows["without a session's strength"] = replace(shipped, session=0.0)
     rows["without repetition"] = replace(shipped, repeat={})
@@ -79,23 +79,14 @@ def asked(conversations: Sequence[Conversation], keep: Path | None) -> Iterator[
             if not ready:
                 pipeline.erase()
             reading = progress.add_task(conversation.id, total=len(conversation.turns))
+            cards: dict[int, TurnCard] = {}
             for said, probes in conversation.steps():
                 if not ready:
                     pipeline.ingest(said, lambda more, task=reading: progress.advance(task, more))  # type: ignore[misc]
-                yield from (one(pipeline, probe) for probe in probes if probe.answerable)
-
-
-def one(pipeline: Pipeline, probe: Probe) -> Asked:
-    watched: list[Ranked] = []
-    services, question = pipeline.services, pipeline.question(probe, KEPT)
-    find_evidence(
-        services.store, pipeline.namespace, services.embedder.get(), question,
-        ranking=shipped_ranking(), registry=services.relations, watch=watched.append,
-    )  # fmt: skip
-    cards = [replace(card, token_bits=None) for card in watched[0].cards]  # token vectors have had their say
-    wanted = probe.evidence_turns or probe.evidence_sessions
-    ids = tuple(card.turn_id if probe.evidence_turns else card.session_id for card in cards)
-    return Asked(probe.category, Seen(replace(watched[0], cards=cards), ids, wanted))
+                for probe in probes:
+                    if probe.answerable:
+                        found = without_tokens(ranked(pipeline, probe, KEPT), cards)
+                        yield Asked(probe.category, seen_of(probe, found))
 
 
 def figures(questions: Sequence[Asked], budgets: Sequence[int]) -> list[Figure]:
