@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -103,7 +103,7 @@ def ask(
     )
 
 
-@lru_cache(maxsize=1)
+@cache
 def shipped_ranking() -> Ranking:
     text = (resources.files("memgraph_server") / "schema" / "ranking.json").read_text("utf-8")
     return Ranking.from_mapping(json.loads(text))

@@ -61,11 +61,11 @@ def look_up(store: GraphStore, namespace: str, reading: Reading) -> Words:
 
 def nearest(store: GraphStore, namespace: str, encoding: Encoding, budget: int) -> dict[int, float]:
     """Cosines of the turns nearest to a question with this budget, by handle."""
-    narrow = _narrow(budget)
+    narrow = _narrow_of(budget)
     return dict(store.nearest_turns(namespace, encoding.pooled, narrow + narrow // 4))
 
 
-def _narrow(budget: int) -> int:
+def _narrow_of(budget: int) -> int:
     """How many cards are read with vectors: more where the budget has room for more turns."""
     return min(max(NARROW, budget // TOKENS), MOST)
 
@@ -105,7 +105,7 @@ class TurnSearch:
 
     @property
     def _narrow(self) -> int:
-        return _narrow(self.budget)
+        return _narrow_of(self.budget)
 
     @property
     def _wide(self) -> int:
@@ -115,6 +115,11 @@ class TurnSearch:
     def _fused(self, cards: Sequence[TurnCard], found: Mapping[str, Array], *, complete: bool = True) -> Fused:
         sought = self.reading.sought
         return fuse(cards, found, self.ranking, self._scale, complete=complete, sought=sought)
+
+    @property
+    def _floor(self) -> float:
+        """The cosine of a turn that is not among the nearest, at most."""
+        return min(self.cosines.values(), default=0.0)
 
     @property
     def _scale(self) -> float:
@@ -127,9 +132,8 @@ class TurnSearch:
         near_handles = np.array(sorted(self.cosines), dtype=np.int64)
         found = np.union1d(handles[best], near_handles)
         lexical = _looked_up(found, handles, scores / self._scale, 0.0)
-        floor = min(self.cosines.values(), default=0.0)
         cosines = np.array([self.cosines[handle] for handle in near_handles.tolist()])
-        near = _looked_up(found, near_handles, cosines, floor)
+        near = _looked_up(found, near_handles, cosines, self._floor)
         weights, scales = self.ranking.weights, self.ranking.scales
         first_score = weights.get("lexical", 0.0) * lexical + weights.get("pooled", 0.0) * (
             near / scales.get("pooled", 1.0)
@@ -147,7 +151,7 @@ class TurnSearch:
         they."""
         if len(cards) <= self._narrow:
             return list(range(len(cards)))
-        floor = min(self.cosines.values(), default=0.0)
+        floor = self._floor
         near = np.array([self.cosines.get(card.handle, floor) for card in cards])
         # what late interaction will say is guessed from its nearest relative, so that the stages agree
         late = near * self.ranking.scales.get("late", 1.0) / self.ranking.scales.get("pooled", 1.0)

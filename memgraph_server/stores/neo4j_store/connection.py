@@ -41,6 +41,8 @@ MOST_AHEAD = 32
 _Error = exceptions.Neo4jError | exceptions.DriverError
 #: What a server answers to bookmarks that it cannot come to: the first after a wait of its own (a minute).
 _NO_BOOKMARK = ("Transaction.BookmarkTimeout", "Transaction.InvalidBookmark")
+#: In the code of what a server answers that cannot be used now, though the request is as it should be.
+_AWAY = ("DatabaseNotFound", "General.OutOfMemory", *_NO_BOOKMARK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +258,7 @@ def in_our_words(error: Exception, target: Target) -> Exception:
     code = getattr(error, "code", None) or ""
     down = (exceptions.ServiceUnavailable, exceptions.SessionExpired, exceptions.TransientError)
     gone = (exceptions.ConnectionPoolError, exceptions.IncompleteCommit, exceptions.DatabaseUnavailable)
-    served = "DatabaseNotFound" not in code and "General.OutOfMemory" not in code and not code.endswith(_NO_BOOKMARK)
-    if isinstance(error, (*down, *gone)) or not served:
+    if isinstance(error, (*down, *gone)) or any(part in code for part in _AWAY):
         why = f" ({code})" if code else ""
         return StoreUnavailable(
             f"{what}: {type(error).__name__}{why}", where=target.url if code else f"{target.url}: {error}"
