@@ -36,9 +36,9 @@ _SAYING = threading.Lock()
 
 def hold(pid: int) -> None:
     """End this process, and its group where it leads one, when we have ended."""
-    began = _began(pid)
-    if began is not None:
-        _say(f"process {pid} {began}")
+    since = began(pid)
+    if since is not None:
+        _say(f"process {pid} {since}")
 
 
 def hold_neo4j(home: Path) -> None:
@@ -76,7 +76,7 @@ def _end() -> None:
     _reader().communicate(timeout=60)
 
 
-def _began(pid: int) -> str | None:
+def began(pid: int) -> str | None:
     """When a process began, in the kernel's clock ticks; None where there is none, or only its remains."""
     with contextlib.suppress(OSError):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -88,8 +88,8 @@ def _number(line: str) -> int | None:
     """The process that a line names, while it runs."""
     kind, _, said = line.partition(" ")
     if kind == "process":
-        pid, began = said.split()
-        return int(pid) if _began(int(pid)) == began else None
+        pid, since = said.split()
+        return int(pid) if began(int(pid)) == since else None
     with contextlib.suppress(OSError, ValueError):
         number = int((Path(said) / "run/neo4j.pid").read_text())
         return number if f"--home-dir={said}\0".encode() in Path(f"/proc/{number}/cmdline").read_bytes() else None

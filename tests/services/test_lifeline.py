@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.services.lifeline import began
 from tests.services.needed import absent
 from tests.services.neo4j_server import neo4j_is_to_be_had
 from tests.services.redis_server import is_there
+from tests.services.waiting import until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux only")
 
@@ -37,17 +39,7 @@ time.sleep(600)
 
 
 def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def until(holds: Callable[[], bool], seconds: float) -> None:
-    ends = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
+    return began(pid) is not None
 
 
 def test_what_is_held_ends_with_a_process_that_is_killed_and_nothing_else_does() -> None:

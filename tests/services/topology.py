@@ -103,8 +103,7 @@ class Neo4j:
     def alive(self) -> bool:
         file = self.folder / "home/run/neo4j.pid"
         with contextlib.suppress(OSError, ValueError):
-            state = Path(f"/proc/{int(file.read_text())}/stat").read_text().rpartition(")")[2].split()[0]
-            return state != "Z"
+            return lifeline.began(int(file.read_text())) is not None
         return False
 
     def start(self) -> None:

@@ -13,7 +13,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +29,7 @@ from tests.services.needed import absent
 from tests.services.neo4j_server import neo4j_is_to_be_had
 from tests.services.redis_server import is_there
 from tests.services.topology import Part, Topology
+from tests.services.waiting import PATIENCE_SECONDS, until
 from tests.workers.ingesting import Facts, Sender, calls, check_turns, conversation, facts_of, finished
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # longer than all that a test waits for
@@ -36,8 +37,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]  # longer than all th
 TURNS = 120
 OUTAGE_SECONDS = 30.0
 KILLS = 100
-#: A machine that is busy with much else starts Neo4j in minutes; what is right is not a matter of time.
-PATIENCE_SECONDS = 600.0
 
 
 @dataclass
@@ -92,13 +91,6 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         stage = Stage(topology, client, sent, expected)
         stage.check("calm")
         yield stage
-
-
-def until(holds: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
-    ends = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
 
 
 def hold(workers: list[Part]) -> None:
